@@ -1,0 +1,107 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { isGzip } from './name.ts';
+
+/** The bytes of one open file, or of what a `.gz` holds, whatever happens to its name meanwhile. */
+export interface Content {
+  readonly handle: FileHandle;
+  readonly gzip: boolean;
+  /** Fills `target` from `position` on; fewer bytes than asked for, or 0, mean that the end is there. */
+  read(target: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a regular file for reading. Throws what `open` throws, `ELOOP` for a symbolic link.
+ * Non-blocking, because the open of a FIFO that took the name since the scan would wait for ever.
+ */
+export async function openContent(path: string): Promise<Content> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
+    return isGzip(path) ? gunzipped(handle) : plain(handle);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function plain(handle: FileHandle): Content {
+  return {
+    handle,
+    gzip: false,
+    async read(target, position) {
+      let filled = 0;
+      while (filled < target.length) {
+        const { bytesRead } = await handle.read(
+          target,
+          filled,
+          target.length - filled,
+          position + filled,
+        );
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return filled;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** How much of what was unpacked is kept, so that the next read may begin a little before the end of the last. */
+const HISTORY_BYTES = 64 * 1024;
+
+/**
+ * What a gzip file holds, unpacked as it is read. Reading on is cheap; a position before the kept history unpacks from
+ * the beginning again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
+ */
+function gunzipped(handle: FileHandle): Content {
+  let window = Buffer.alloc(0);
+  let windowAt = 0;
+  let stream: { packed: Readable; unpacked: Readable; chunks: AsyncIterator<Buffer> } | undefined;
+
+  const stop = () => {
+    stream?.packed.destroy();
+    stream?.unpacked.destroy();
+  };
+  const restart = () => {
+    stop();
+    const packed = handle.createReadStream({ start: 0, autoClose: false });
+    const unpacked = packed.pipe(createGunzip());
+    packed.on('error', (error) => unpacked.destroy(error));
+    stream = {
+      packed,
+      unpacked,
+      chunks: unpacked[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
+    };
+    window = Buffer.alloc(0);
+    windowAt = 0;
+    return stream;
+  };
+
+  return {
+    handle,
+    gzip: true,
+    async read(target, position) {
+      let open = stream ?? restart();
+      if (position < windowAt) open = restart();
+      let filled = 0;
+      for (;;) {
+        const from = position + filled - windowAt;
+        if (from < window.length) filled += window.copy(target, filled, from);
+        if (filled === target.length) return filled;
+        const next = await open.chunks.next();
+        if (next.done) return filled;
+        const kept = window.subarray(Math.max(0, window.length - HISTORY_BYTES));
+        windowAt += window.length - kept.length;
+        window = Buffer.concat([kept, next.value]);
+      }
+    },
+    async close() {
+      stop();
+      await handle.close();
+    },
+  };
+}

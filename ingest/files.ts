@@ -1,0 +1,434 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type Content, openContent } from './content.ts';
+import { digest, HEAD_BYTES, holds, identify } from './identity.ts';
+import { isGzip, isRotated } from './name.ts';
+import { type Found, found as foundBy, type Listing } from './scan.ts';
+import type { LongLine } from './tail.ts';
+import type { IngestLog, KnownFile, Refusal, Sink } from './types.ts';
+
+/** A file that is being followed. Its handle outlives its name, so that a deleted file is read to its end. */
+export interface TailedFile {
+  known: KnownFile;
+  /** As last seen at a path; null once no path leads to it. */
+  found: Found | null;
+  content: Content | null;
+  size: number;
+  version: string;
+  /** The version that was read to its end: until it changes there is nothing to take. */
+  exhausted: string | null;
+  /** The version whose last line, without a newline, was looked at after a quiet time. */
+  judged: string | null;
+  long: LongLine | null;
+  mtimeMs: number;
+  /** When it was last seen to change, on the monotonic clock in ms. */
+  changedAt: number;
+  /** When it was last seen to grow; a file that was old when it was first seen has not grown yet. */
+  grewAt: number;
+}
+
+/** A rotated name may be a copy that is still being written, and matches nothing yet. */
+const SETTLE_MS = 1000;
+/** A file first seen this soon after its last change is one that grows now. */
+const FRESH_MS = 10_000;
+/** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
+const MOVED_GRACE_MS = 60_000;
+const DELETED_GRACE_MS = 5_000;
+/** Handles beyond this many are closed; such a file is opened again by path, and identified anew. */
+const MAX_OPEN = 500;
+
+/**
+ * Which files there are and which of the known ones they are. States of a known file:
+ * followed (a path leads to it; `tailed`), shadow (followed, not read, because the file it is a copy of still holds the
+ * bytes), vanished (followed through its handle only), gone (remembered, in case a copy or a `.gz` of it appears).
+ */
+export class Files {
+  readonly tailed = new Map<number, TailedFile>();
+  refused: Refusal[] = [];
+  private readonly known = new Map<number, KnownFile>();
+  private readonly waiting = new Map<string, { version: string; since: number }>();
+  private readonly refusedVersions = new Map<string, { version: string; reason: string }>();
+  private readonly named = new Set<string>();
+  private lastId = 0;
+  private readonly logs: string;
+  private readonly sink: Sink;
+  private readonly log: IngestLog;
+
+  constructor(logs: string, sink: Sink, log: IngestLog) {
+    this.logs = logs;
+    this.sink = sink;
+    this.log = log;
+  }
+
+  /** Takes the committed states for the truth: at the start, and whenever a batch may not have been stored. */
+  async reload(): Promise<void> {
+    const committed = new Map((await this.sink.files()).map((file) => [file.id, file]));
+    this.known.clear();
+    for (const [id, file] of committed) {
+      this.known.set(id, file);
+      this.lastId = Math.max(this.lastId, id);
+    }
+    for (const [id, file] of this.tailed) {
+      const truth = committed.get(id) ?? { ...file.known, ...unread(), shadowOf: null };
+      file.known = {
+        ...truth,
+        path: file.known.path,
+        source: file.known.source,
+        inode: file.known.inode,
+      };
+      file.long = null;
+      file.exhausted = null;
+      this.known.set(id, file.known);
+    }
+  }
+
+  /** Notes what a file has become by a batch that is on its way. */
+  advance(file: TailedFile, known: KnownFile): void {
+    file.known = known;
+    this.known.set(known.id, known);
+  }
+
+  /** Brings the followed files in line with what a scan found. */
+  async reconcile(listing: Listing): Promise<void> {
+    this.refused = [...listing.refused];
+    const now = performance.now();
+    const claimed = new Set<string>();
+    const byInode = new Map<string, Found[]>();
+    for (const entry of listing.found) {
+      byInode.set(entry.inode, [...(byInode.get(entry.inode) ?? []), entry]);
+    }
+
+    for (const file of this.tailed.values()) {
+      const here = byInode.get(file.known.inode);
+      const at = here?.find((entry) => entry.path === file.known.path) ?? here?.[0] ?? null;
+      if (at) {
+        claimed.add(at.inode);
+        if (at.path !== file.known.path) await this.renamed(file, at);
+        file.found = at;
+        this.see(file, at, now);
+      } else {
+        file.found = null;
+        if (!file.content) await this.drop(file);
+      }
+    }
+    for (const entry of this.byKinship(listing.found.filter(({ inode }) => !claimed.has(inode)))) {
+      // A second name of a file is passed over: it is read once.
+      if (claimed.has(entry.inode)) continue;
+      claimed.add(entry.inode);
+      await this.meet(entry, now);
+    }
+    for (const file of [...this.tailed.values()]) {
+      if (file.known.shadowOf !== null && !this.tailed.has(file.known.shadowOf))
+        await this.inherit(file);
+    }
+    for (const path of this.waiting.keys()) {
+      if (!listing.found.some((entry) => entry.path === path)) this.waiting.delete(path);
+    }
+    this.nameRefused();
+  }
+
+  /** Looks at a followed file through its handle. */
+  async look(file: TailedFile): Promise<void> {
+    if (!file.content) return;
+    const stats = await file.content.handle.stat({ bigint: true });
+    this.see(file, foundBy(file.known.source, file.known.path, stats), performance.now());
+  }
+
+  /** The content of a followed file, opened if need be; null when it can not be had, or is another file by now. */
+  async open(file: TailedFile): Promise<Content | null> {
+    if (file.content) return file.content;
+    const content = await this.openPath(file.known);
+    if (!content) return null;
+    const { dev, ino } = await content.handle.stat({ bigint: true });
+    if (
+      `${dev}:${ino}` !== file.known.inode ||
+      !(await holds(content, file.known).catch(() => false))
+    ) {
+      await content.close();
+      await this.replaced(file);
+      return null;
+    }
+    file.content = content;
+    return content;
+  }
+
+  /** Its bytes are not those that were read: it was truncated or replaced, and begins again as a new file. */
+  async replaced(file: TailedFile): Promise<void> {
+    const old: KnownFile = { ...file.known, inode: '', gone: true };
+    this.tailed.delete(old.id);
+    this.known.set(old.id, old);
+    await this.sink.record([old], []);
+    this.log.info(
+      { file: old.path, offset: old.offset },
+      'a file was truncated or replaced, it is read from its start',
+    );
+    const { found } = file;
+    if (!found) return await file.content?.close();
+    const known: KnownFile = {
+      ...old,
+      ...unread(),
+      id: ++this.lastId,
+      inode: found.inode,
+      gone: false,
+      shadowOf: null,
+    };
+    this.follow({ ...file, known, exhausted: null, judged: null, long: null });
+    for (const shadow of [...this.tailed.values()]) {
+      if (shadow.known.shadowOf === old.id) await this.inherit(shadow);
+    }
+  }
+
+  /** Whether a file that no path leads to any more has been read, and been quiet, for long enough to let it go. */
+  isOver(file: TailedFile, deleted: boolean): boolean {
+    if (file.found) return false;
+    if (file.known.shadowOf !== null) return true;
+    if (file.exhausted !== file.version) return false;
+    return performance.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
+  }
+
+  /** Lets a vanished file go; it stays known. The inode of a deleted one may be another file's by now. */
+  async drop(file: TailedFile, deleted = false): Promise<void> {
+    await this.release(file);
+    this.tailed.delete(file.known.id);
+    const inode = deleted ? '' : file.known.inode;
+    const gone: KnownFile = { ...file.known, inode, gone: true };
+    this.known.set(gone.id, gone);
+    await this.sink.record([gone], []);
+    this.log.debug({ file: gone.path, offset: gone.offset }, 'a file is gone');
+    for (const shadow of [...this.tailed.values()]) {
+      if (shadow.known.shadowOf === gone.id) await this.inherit(shadow);
+    }
+  }
+
+  /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
+  async fail(file: TailedFile, error: NodeJS.ErrnoException): Promise<void> {
+    await file.content?.close().catch(() => {});
+    this.tailed.delete(file.known.id);
+    this.unreadable(file.found ?? { ...file.known, ...file }, error);
+    this.nameRefused();
+  }
+
+  /** Closes the handle of a file that is still followed. */
+  async release(file: TailedFile): Promise<void> {
+    await file.content?.close();
+    file.content = null;
+  }
+
+  /** Keeps the number of open handles bounded; the files that have been quiet longest are closed. */
+  async closeIdle(): Promise<void> {
+    const open = [...this.tailed.values()].filter((file) => file.content);
+    if (open.length <= MAX_OPEN) return;
+    const idle = open.filter((file) => file.found && file.exhausted === file.version);
+    idle.sort((a, b) => a.changedAt - b.changedAt);
+    for (const file of idle.slice(0, open.length - MAX_OPEN)) await this.release(file);
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.tailed.values()) await file.content?.close();
+    this.tailed.clear();
+  }
+
+  /** Meets a file at a path for the first time: it is a known one, a copy of one, or new. */
+  private async meet(entry: Found, now: number): Promise<void> {
+    const refused = this.refusedVersions.get(entry.path);
+    if (refused?.version === entry.version) {
+      this.refused.push({ source: entry.source, path: entry.path, reason: refused.reason });
+      return;
+    }
+    const content = await this.openPath(entry);
+    if (!content) return;
+    let kept = false;
+    try {
+      if (await isUtf16(content)) {
+        const reason = 'it is UTF-16, and only UTF-8 is read';
+        this.refusedVersions.set(entry.path, { version: entry.version, reason });
+        this.refused.push({ source: entry.source, path: entry.path, reason });
+        return;
+      }
+      const match = await identify(entry, content, this.known.values()).catch((error) => {
+        // A .gz that is still being written ends early.
+        if (error.code === 'Z_BUF_ERROR' && !this.hasSettled(entry, now)) return undefined;
+        return this.unreadable(entry, error);
+      });
+      if (match === undefined) return;
+      if (match === null && isRotated(entry.path) && !this.hasSettled(entry, now)) return;
+      this.waiting.delete(entry.path);
+      const known = match ? await this.recognise(entry, match) : this.newFile(entry);
+      kept = true;
+      const recent = Date.now() - entry.mtimeMs < FRESH_MS;
+      const { size, version, mtimeMs } = entry;
+      this.follow({
+        known,
+        found: entry,
+        content,
+        size,
+        version,
+        mtimeMs,
+        exhausted: known.finished === version ? version : null,
+        judged: null,
+        long: null,
+        changedAt: now,
+        grewAt: recent ? now : Number.NEGATIVE_INFINITY,
+      });
+    } finally {
+      if (!kept) await content.close();
+    }
+  }
+
+  /**
+   * The order to meet files in: known inodes, known paths, then the rest, so that a copy does not pass for the file
+   * that it is a copy of; the oldest first.
+   */
+  private byKinship(entries: Found[]): Found[] {
+    const files = [...this.known.values()].filter((file) => !file.gone);
+    const inodes = new Set(files.map((file) => file.inode));
+    const paths = new Set(files.map((file) => file.path));
+    const rank = (entry: Found) => (inodes.has(entry.inode) ? 0 : paths.has(entry.path) ? 1 : 2);
+    return entries.sort((a, b) => rank(a) - rank(b) || a.mtimeMs - b.mtimeMs);
+  }
+
+  private async recognise(entry: Found, match: KnownFile): Promise<KnownFile> {
+    const { source, path, inode } = entry;
+    const original = this.tailed.get(match.id);
+    if (!original) {
+      const back: KnownFile = { ...match, source, path, inode, gone: false };
+      if (match.path !== path || match.inode !== inode || match.gone)
+        await this.sink.record([back], []);
+      return back;
+    }
+    const shadow: KnownFile = {
+      ...match,
+      id: ++this.lastId,
+      source,
+      path,
+      inode,
+      shadowOf: match.id,
+      finished: null,
+    };
+    await this.sink.record([shadow], []);
+    this.log.debug({ file: path, original: match.path }, 'a file is a copy of one that is read');
+    return shadow;
+  }
+
+  private newFile(entry: Found): KnownFile {
+    const { source, path, inode } = entry;
+    return { id: ++this.lastId, source, path, inode, shadowOf: null, gone: false, ...unread() };
+  }
+
+  /** The file that a shadow is a copy of is gone or holds other bytes: the copy goes on where that one was left. */
+  private async inherit(shadow: TailedFile): Promise<void> {
+    const original = this.known.get(shadow.known.shadowOf ?? -1);
+    const { id, source, path, inode } = shadow.known;
+    let known: KnownFile = { ...shadow.known, shadowOf: null };
+    const content = await this.open(shadow);
+    if (!content) return;
+    if (original && (await holds(content, original).catch(() => false))) {
+      known = { ...original, id, source, path, inode, gone: false, shadowOf: null, finished: null };
+    } else if (original && !content.gzip && shadow.size < original.offset) {
+      // An older, shorter copy: every byte of it was read through the original.
+      known = { ...known, ...(await readToEnd(content, shadow.size)) };
+    }
+    this.advance(shadow, known);
+    const heirs = [...this.tailed.values()].filter(
+      (file) => file !== shadow && file.known.shadowOf === original?.id,
+    );
+    for (const heir of heirs) this.advance(heir, { ...heir.known, shadowOf: id });
+    shadow.exhausted = null;
+    if (original) this.known.delete(original.id);
+    await this.sink.record(
+      [known, ...heirs.map((heir) => heir.known)],
+      original ? [original.id] : [],
+    );
+    this.log.info(
+      { file: path, offset: known.offset },
+      'a copy goes on where its original was left',
+    );
+  }
+
+  private async renamed(file: TailedFile, at: Found): Promise<void> {
+    this.log.debug({ file: file.known.path, to: at.path }, 'a file was renamed');
+    this.advance(file, { ...file.known, path: at.path, source: at.source });
+    if (file.known.offset > 0) await this.sink.record([file.known], []);
+  }
+
+  private see(file: TailedFile, at: Found, now: number): void {
+    if (at.version === file.version) return;
+    if (at.size > file.size) file.grewAt = now;
+    if (file.long && at.size < file.long.scanned) file.long = null;
+    file.size = at.size;
+    file.version = at.version;
+    file.mtimeMs = at.mtimeMs;
+    file.changedAt = now;
+  }
+
+  private follow(file: TailedFile): void {
+    this.tailed.set(file.known.id, file);
+    this.known.set(file.known.id, file.known);
+  }
+
+  private hasSettled(entry: Found, now: number): boolean {
+    const seen = this.waiting.get(entry.path);
+    if (seen?.version === entry.version) return now - seen.since >= SETTLE_MS;
+    this.waiting.set(entry.path, { version: entry.version, since: now });
+    return false;
+  }
+
+  private unreadable(
+    entry: Pick<Found, 'source' | 'path' | 'version'>,
+    error: NodeJS.ErrnoException,
+  ): undefined {
+    const { source, path, version } = entry;
+    const gzip = isGzip(path);
+    const reason = `it can not be ${gzip ? 'unpacked' : 'read'} (${error.code ?? error.message})`;
+    if (gzip) this.refusedVersions.set(path, { version, reason });
+    this.refused.push({ source, path, reason });
+  }
+
+  private async openPath(entry: {
+    source: Found['source'];
+    path: string;
+  }): Promise<Content | null> {
+    try {
+      return await openContent(join(this.logs, entry.path));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT')
+        this.refused.push({
+          source: entry.source,
+          path: entry.path,
+          reason: `it can not be opened (${code})`,
+        });
+      return null;
+    }
+  }
+
+  private nameRefused(): void {
+    const current = new Set(this.refused.map(({ path, reason }) => `${path}\n${reason}`));
+    for (const refusal of this.refused) {
+      const key = `${refusal.path}\n${refusal.reason}`;
+      if (this.named.has(key)) continue;
+      this.named.add(key);
+      this.log.warn({ file: refusal.path, reason: refusal.reason }, 'this is not read');
+    }
+    for (const key of this.named) if (!current.has(key)) this.named.delete(key);
+  }
+}
+
+function unread() {
+  const nothing = digest(Buffer.alloc(0));
+  return { offset: 0, head: nothing, anchor: nothing, openLine: false, finished: null };
+}
+
+async function readToEnd(content: Content, size: number) {
+  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+  const anchor = Buffer.alloc(Math.min(size, 256));
+  await content.read(head, 0);
+  await content.read(anchor, size - anchor.length);
+  return { offset: size, head: digest(head), anchor: digest(anchor) };
+}
+
+async function isUtf16(content: Content): Promise<boolean> {
+  const start = Buffer.alloc(2);
+  const got = await content.read(start, 0).catch(() => 0);
+  return got === 2 && (start.readUInt16BE() === 0xfeff || start.readUInt16BE() === 0xfffe);
+}

@@ -1,0 +1,138 @@
+import { isUtf8 } from 'node:buffer';
+import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
+
+const NEWLINE = 0x0a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const CARRIAGE_RETURN = 0x0d;
+
+/** Where the lines stand that are to be taken. */
+export interface Place {
+  readonly file: string;
+  /** Offset in the file of the first byte. */
+  readonly offset: number;
+  /** Whether the first line goes on from one that was taken before its newline came. */
+  readonly continues: boolean;
+  /** Bytes of the longest line that is taken whole. */
+  readonly maxLine: number;
+}
+
+/**
+ * Takes the whole lines that fill `block` into the batch, as many as it has room for, and gives the number of bytes
+ * taken: objects are staged for DuckDB, everything else is rejected and left out. Nothing but a line that begins with
+ * `{` and ends with `}` may reach `read_ndjson`: other lines make it throw, or void their good neighbours
+ * (docs/decisions/0002). The block stays as it is; its bytes tell which file this is.
+ */
+export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): Promise<number> {
+  const clean = isUtf8(block) && !block.includes('\\ud') && !block.includes('\\uD');
+  const room = batch.room();
+  const stage = (from: number, to: number) =>
+    from < to && batch.stage(block.subarray(from, to), place.file, place.offset + from);
+  let unstaged = 0;
+  let start = 0;
+  for (let taken = 0; start < block.length && taken < room; taken++) {
+    const newline = block.indexOf(NEWLINE, start);
+    const ordinary =
+      clean &&
+      block[start] === OPEN_BRACE &&
+      block[newline - 1] === CLOSE_BRACE &&
+      !place.continues;
+    if (ordinary && newline - start <= place.maxLine) {
+      batch.lines++;
+    } else {
+      const continues = place.continues && start === 0;
+      const verdict = judge(block.subarray(start, newline), continues, place.maxLine, clean);
+      if (verdict.kind !== 'blank') {
+        const first = start + verdict.first;
+        await stage(unstaged, start);
+        unstaged = verdict.kind === 'whole' ? first : newline + 1;
+        if (verdict.kind === 'rejected') {
+          const { reason, length, line } = verdict;
+          const offset = place.offset + first;
+          batch.reject({ file: place.file, offset, length, reason, line: Buffer.from(line) });
+        } else {
+          batch.lines++;
+        }
+        if (verdict.kind === 'repaired') {
+          batch.repaired++;
+          await batch.stage(verdict.text, place.file, place.offset + first);
+        }
+      }
+    }
+    start = newline + 1;
+  }
+  await stage(unstaged, start);
+  batch.bytes += start;
+  return start;
+}
+
+/** What becomes of a line; `first` is where its text begins in it. */
+type Verdict =
+  | { kind: 'blank' }
+  | { kind: 'whole'; first: number }
+  | { kind: 'repaired'; first: number; text: Buffer }
+  | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
+
+function judge(line: Buffer, continues: boolean, maxLine: number, clean: boolean): Verdict {
+  const first = leadingBlanks(line, 0, line.length);
+  const to = line.at(-1) === CARRIAGE_RETURN ? line.length - 1 : line.length;
+  const end = withoutTrailingBlanks(line, first, to);
+  const rejected = (reason: string, until = end): Verdict => {
+    const kept = line.subarray(
+      first,
+      reason === tooLong(maxLine) ? first + HEAD_OF_LONG_LINE : until,
+    );
+    return { kind: 'rejected', first, reason, length: until - first, line: kept };
+  };
+
+  if (first >= to) return { kind: 'blank' };
+  if (to - first > maxLine) return rejected(tooLong(maxLine), to);
+  if (continues) return rejected('it continues a line that was taken before its newline came');
+  if (line[first] !== OPEN_BRACE || line[end - 1] !== CLOSE_BRACE) {
+    return rejected('it is not a JSON object');
+  }
+  const text = clean ? undefined : repair(line.subarray(first, end));
+  if (!text) return { kind: 'whole', first };
+  if (text.length - 1 > maxLine) return rejected(tooLong(maxLine));
+  return { kind: 'repaired', first, text };
+}
+
+/** The text of a line in valid UTF-8 and without lone surrogates, a newline behind it; undefined if it is so already. */
+function repair(line: Buffer): Buffer | undefined {
+  const text = line.toString('utf8');
+  const whole = text.replace(LONE_SURROGATE, keepPairs);
+  return whole === text && isUtf8(line) ? undefined : Buffer.from(`${whole}\n`);
+}
+
+/** The reason given for a line beyond the limit. */
+export function tooLong(maxLine: number): string {
+  return `it is longer than ${maxLine} bytes (TAILPOND_MAX_LINE)`;
+}
+
+/** An escaped character of a JSON string: a pair of surrogates, one alone, or any other, which is left as it is. */
+const LONE_SURROGATE =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs;
+
+function keepPairs(escaped: string): string {
+  return escaped.length === 6 ? '\\ufffd' : escaped;
+}
+
+/** How many bytes from `from` on are NULs or blanks: they stand before a line, and are none of it. */
+export function leadingBlanks(block: Buffer, from: number, to: number): number {
+  let end = from;
+  while (end < to && (block[end] === 0 || isBlank(block[end]))) end++;
+  return end - from;
+}
+
+function withoutTrailingBlanks(block: Buffer, from: number, to: number): number {
+  let end = to;
+  while (end > from && isBlank(block[end - 1])) end--;
+  return end;
+}
+
+/** What DuckDB skips between lines: tab, vertical tab, form feed, carriage return, space. */
+function isBlank(byte: number | undefined): boolean {
+  return (
+    byte === 0x20 || byte === 0x09 || byte === 0x0b || byte === 0x0c || byte === CARRIAGE_RETURN
+  );
+}

@@ -1,0 +1,122 @@
+import type { BigIntStats, Dirent } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { isLogName } from './name.ts';
+import { isSource, type Source } from './source.ts';
+import type { Refusal } from './types.ts';
+
+/** A regular file below a source's folder whose name is a log's. */
+export interface Found {
+  readonly source: Source;
+  /** Relative to the logs folder, with `/`. */
+  readonly path: string;
+  readonly inode: string;
+  readonly size: number;
+  /** `size:mtime`, which changes whenever the file does. */
+  readonly version: string;
+  readonly mtimeMs: number;
+}
+
+export interface Listing {
+  readonly found: Found[];
+  readonly refused: Refusal[];
+}
+
+/** Lists the log files below `logs`, and what is there and is not read. Folders that vanish meanwhile are left out. */
+export async function scan(logs: string): Promise<Listing> {
+  const listing: Listing = { found: [], refused: [] };
+  const root = await realpath(logs).catch(() => logs);
+  for (const entry of await list(logs)) {
+    if (hidden(entry.name)) continue;
+    if (!isSource(entry.name)) {
+      refuse(listing, null, entry.name, 'it belongs to no source');
+    } else if (entry.isSymbolicLink()) {
+      await followLink(listing, root, entry.name, entry.name);
+    } else if (entry.isDirectory()) {
+      await walk(listing, root, logs, entry.name, entry.name);
+    } else {
+      refuse(
+        listing,
+        entry.name,
+        entry.name,
+        'it is a file where the folder of the source should be',
+      );
+    }
+  }
+  return listing;
+}
+
+/** What `stat` says of a file, in the form that a scan gives. */
+export function found(source: Source, path: string, stats: BigIntStats): Found {
+  return {
+    source,
+    path,
+    inode: `${stats.dev}:${stats.ino}`,
+    size: Number(stats.size),
+    version: `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`,
+    mtimeMs: Number(stats.mtimeMs),
+  };
+}
+
+async function walk(listing: Listing, root: string, logs: string, source: Source, folder: string) {
+  for (const entry of await list(join(logs, folder), (error) =>
+    refuse(listing, source, folder, `${error.code}`),
+  )) {
+    if (hidden(entry.name)) continue;
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) await walk(listing, root, logs, source, path);
+    else if (entry.isSymbolicLink()) await followLink(listing, root, source, path);
+    else if (!entry.isFile()) refuse(listing, source, path, 'it is not a regular file');
+    else if (!isLogName(entry.name))
+      refuse(
+        listing,
+        source,
+        path,
+        'its name is not one of a log (.ndjson, .jsonl, .json, .log, then a rotation suffix, then .gz)',
+      );
+    else await stat(listing, logs, source, path);
+  }
+}
+
+async function stat(listing: Listing, logs: string, source: Source, path: string) {
+  try {
+    const stats = await lstat(join(logs, path), { bigint: true });
+    if (stats.isFile()) listing.found.push(found(source, path, stats));
+  } catch (error) {
+    // Gone since it was listed; a name that Node could not decode never opens, and must not vanish in silence.
+    if (path.includes('\ufffd')) refuse(listing, source, path, 'its name is not UTF-8');
+    else if (code(error) !== 'ENOENT') refuse(listing, source, path, String(code(error)));
+  }
+}
+
+/** A link's target is read under its own name if it lies in the logs folder, and never if it lies elsewhere. */
+async function followLink(listing: Listing, root: string, source: Source, path: string) {
+  const target = await realpath(join(root, path)).catch(() => null);
+  if (target === null) refuse(listing, source, path, 'it is a symbolic link that leads nowhere');
+  else if (!target.startsWith(root + sep))
+    refuse(listing, source, path, 'it is a symbolic link that leads out of the logs folder');
+}
+
+async function list(
+  folder: string,
+  failed?: (error: NodeJS.ErrnoException) => void,
+): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (code(error) !== 'ENOENT') failed?.(error as NodeJS.ErrnoException);
+    return [];
+  }
+}
+
+function hidden(name: string): boolean {
+  return name.startsWith('.');
+}
+
+function refuse(listing: Listing, source: Source | null, path: string, reason: string) {
+  listing.refused.push({ source, path, reason });
+}
+
+function code(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

@@ -1,0 +1,104 @@
+import type { Source } from './source.ts';
+
+/** A hash of `length` bytes (SHA-1, hex). Two contents with equal digests are the same bytes. */
+export interface Digest {
+  readonly length: number;
+  readonly hash: string;
+}
+
+/**
+ * A file as the store remembers it. Offsets count bytes of the file, or of what a `.gz` holds.
+ * Invariants: `head` covers the first min(1024, offset) bytes, `anchor` the min(256, offset) bytes before `offset`.
+ */
+export interface KnownFile {
+  readonly id: number;
+  readonly source: Source;
+  /** Relative to the logs folder, with `/`. */
+  readonly path: string;
+  /** `device:inode`; empty once another file is known to have taken them. */
+  readonly inode: string;
+  /** Every byte before it has become a row, a rejected line, or nothing (blank). */
+  readonly offset: number;
+  readonly head: Digest;
+  readonly anchor: Digest;
+  /** The bytes before `offset` end in a line that was taken although its newline had not come. */
+  readonly openLine: boolean;
+  /** The id of the file whose copy this is; it is not read while that one still holds the bytes. */
+  readonly shadowOf: number | null;
+  /** No path leads to it any more; kept so that a copy or a `.gz` that appears later is recognised. */
+  readonly gone: boolean;
+  /** `size:mtime` of a `.gz` that was read to its end: unchanged, it need not be unpacked again. */
+  readonly finished: string | null;
+}
+
+/** A line that does not become a row. `line` holds its bytes, the first 4 KiB when it is beyond the limit. */
+export interface RejectedLine {
+  readonly file: string;
+  readonly offset: number;
+  /** Bytes of the whole line, without its newline. */
+  readonly length: number;
+  readonly reason: string;
+  readonly line: Uint8Array;
+}
+
+/** A run of a staging file and where its first byte stands in the file it came from; byte n follows byte n. */
+export interface Slice {
+  readonly file: string;
+  readonly offset: number;
+  readonly staged: number;
+}
+
+/**
+ * Whole lines of one source, ready to be stored: one transaction takes its rows, its rejected lines and the new states
+ * of its files, or nothing of it.
+ */
+export interface Batch {
+  readonly source: Source;
+  /** Path of the staging file: every line in it is blank, or begins with `{` and ends with `}`. */
+  readonly staging: string;
+  /** Lines in the staging file that are not blank. */
+  readonly lines: number;
+  /** Where the staged bytes come from, in the order of `staged`. */
+  readonly slices: readonly Slice[];
+  readonly rejected: readonly RejectedLine[];
+  /** Bytes of the files that the batch takes, newlines, blank and rejected lines included. */
+  readonly bytes: number;
+  /** Lines whose text was repaired: invalid UTF-8 and lone surrogates became U+FFFD. */
+  readonly repaired: number;
+  /** What the files are once the batch is stored. */
+  readonly files: readonly KnownFile[];
+}
+
+/** Where batches go. The server supplies it; it must keep rows and files together, in one transaction. */
+export interface Sink {
+  /** Every file as last committed. */
+  files(): Promise<KnownFile[]>;
+  /** Stores a batch whole; rejects with nothing stored, or in doubt: then `files` tells the truth. */
+  append(batch: Batch): Promise<void>;
+  /** Replaces the states of some files and forgets others, without lines. */
+  record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
+  /** Called when nothing is waiting to be stored. */
+  idle(): Promise<void>;
+}
+
+/** Something that is not read, and why: `reason` completes the sentence "this is not read: …". */
+export interface Refusal {
+  readonly source: Source | null;
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What the tail of one source looks like now, from memory. Bytes count files that are there. */
+export interface SourceStatus {
+  readonly source: Source;
+  readonly files: number;
+  readonly pendingBytes: number;
+}
+
+/** The events that ingest reports; a pino logger is one. */
+export interface IngestLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

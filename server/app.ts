@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import cors from 'cors';
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
+import type { Ingest } from '../ingest/index.ts';
+import { accessToken } from './auth.ts';
+import { books } from './books.ts';
+import type { Cache } from './cache.ts';
+import { endpoint } from './endpoint.ts';
+import type { Endpoints } from './endpoints.ts';
+import { AppError } from './errors.ts';
+import { alive, health } from './health.ts';
+import { problem } from './problem.ts';
+import type { Store } from './store/index.ts';
+
+export interface AppDeps {
+  readonly token: string;
+  /** The origin that browsers may call from; null for none. */
+  readonly corsOrigin: string | null;
+  readonly store: Store;
+  readonly ingest: Pick<Ingest, 'status'>;
+  readonly endpoints: Endpoints;
+  readonly cache: Cache;
+  readonly logger: Logger;
+  /** Whether the service is stopping: then requests get 503. */
+  readonly isDraining: () => boolean;
+}
+
+const API_KEY_HEADERS =
+  'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
+
+/** The HTTP side: middleware in the order a request meets it. */
+export function createApp(deps: AppDeps): Express {
+  const { logger } = deps;
+  const app = bare(logger);
+  app.use((_request, _response, next) => {
+    if (deps.isDraining()) throw new AppError('DRAINING');
+    next();
+  });
+  app.use(health(deps.store, deps.ingest));
+  if (deps.corsOrigin) {
+    const allowedHeaders = [
+      'X-API-KEY',
+      'Authorization',
+      'Content-Type',
+      'SVC-ENDPOINT-REDACT-PII',
+      'LF-ENDPOINT-REDACT-PII',
+    ];
+    app.use('/api', cors({ origin: deps.corsOrigin, methods: ['GET', 'HEAD'], allowedHeaders }));
+  }
+  app.use('/api', accessToken(deps.token));
+  app.use('/api', (_request, response, next) => {
+    response.vary(API_KEY_HEADERS);
+    next();
+  });
+  app.all('/api/endpoints/query/:endpoint', endpoint(deps));
+  app.use('/api', books(deps));
+  app.use(() => {
+    throw new AppError('PATH_UNKNOWN');
+  });
+  app.use(problem(logger));
+  return app;
+}
+
+/** What answers while the store is being opened. */
+export function createStartingApp(logger: Logger): Express {
+  const app = bare(logger);
+  app.get('/livez', alive);
+  app.use(() => {
+    throw new AppError('STARTING');
+  });
+  app.use(problem(logger));
+  return app;
+}
+
+function bare(logger: Logger): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(
+    pinoHttp({
+      logger,
+      genReqId: (_request, response) => {
+        const id = randomUUID();
+        response.setHeader('X-Request-Id', id);
+        return id;
+      },
+      // A path without its query string: values of parameters belong to the caller.
+      serializers: {
+        req: (request: { id: string; method: string; url: string }) => ({
+          id: request.id,
+          method: request.method,
+          path: request.url.split('?')[0],
+        }),
+        res: (response: { statusCode: number }) => ({ status: response.statusCode }),
+      },
+      customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'warn' : 'debug'),
+    }),
+  );
+  // No HSTS: the service speaks plain HTTP, TLS is the proxy's.
+  app.use(
+    helmet({
+      strictTransportSecurity: false,
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      },
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,97 @@
+import { type RequestHandler, Router } from 'express';
+import { type Ingest, isSource, SOURCES } from '../ingest/index.ts';
+import { encode } from './encode.ts';
+import type { Endpoints } from './endpoints.ts';
+import { AppError } from './errors.ts';
+import { searchOf } from './parameters.ts';
+import type { Plain, Store } from './store/index.ts';
+
+export interface BooksDeps {
+  readonly endpoints: Endpoints;
+  readonly store: Pick<Store, 'ledger' | 'rejected'>;
+  readonly ingest: Pick<Ingest, 'status'>;
+}
+
+const REJECTED_DEFAULT = 100;
+const REJECTED_MAX = 1000;
+
+/** What can be looked up beside the saved queries: themselves, the ledger, the rejected lines. */
+export function books({ endpoints, store, ingest }: BooksDeps): Router {
+  const router = Router();
+  const routes: Record<string, (search: URLSearchParams) => Plain[] | Promise<Plain[]>> = {
+    '/endpoints': () => endpoints.all.map(publicFields),
+    '/ledger': () => ledger(store, ingest),
+    '/rejected': (search) => store.rejected(readSource(search), readLimit(search)),
+  };
+  for (const [path, read] of Object.entries(routes)) {
+    const handler: RequestHandler = async (request, response) => {
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        throw new AppError('METHOD_NOT_ALLOWED');
+      const result = await read(searchOf(request.url));
+      response
+        .set('Cache-Control', 'private, no-cache')
+        .type('json')
+        .send(`{"result":${encode(result)}}`);
+    };
+    router.all(path, handler);
+  }
+  return router;
+}
+
+function publicFields(query: Endpoints['all'][number]): Plain {
+  return {
+    id: query.id,
+    name: query.name,
+    description: query.description,
+    max_rows: query.maxRows,
+    caching: query.caching,
+    cache_warming: query.warming,
+    sandboxing: query.sandboxing,
+    redact_pii: query.redactPii,
+    parameters: query.parameters.map(({ name, type, required, description }) => ({
+      name,
+      type: typeof type === 'string' ? type : 'string',
+      ...(typeof type === 'string' ? {} : { allowed: [...type] }),
+      required,
+      description,
+    })),
+  };
+}
+
+async function ledger(store: BooksDeps['store'], ingest: BooksDeps['ingest']): Promise<Plain[]> {
+  const { sources, refused } = ingest.status();
+  const now = new Map(sources.map((status) => [status.source, status]));
+  const notRead = (source: string | null): Plain[] =>
+    refused
+      .filter((refusal) => refusal.source === source)
+      .map(({ path, reason }) => ({ path, reason }));
+  const entries: Plain[] = (await store.ledger()).map(({ source, ...counted }) => ({
+    source,
+    files: now.get(source)?.files ?? 0,
+    pending_bytes: now.get(source)?.pendingBytes ?? 0,
+    ...counted,
+    refused: notRead(source),
+  }));
+  const homeless = notRead(null);
+  return homeless.length === 0 ? entries : [...entries, { source: null, refused: homeless }];
+}
+
+function readSource(search: URLSearchParams) {
+  const value = search.get('source');
+  if (value === null || value === '') return null;
+  if (isSource(value)) return value;
+  throw invalid('source', `one of ${SOURCES.join(', ')}`, value);
+}
+
+function readLimit(search: URLSearchParams): number {
+  const value = search.get('limit');
+  if (value === null || value === '') return REJECTED_DEFAULT;
+  if (/^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= REJECTED_MAX)
+    return Number(value);
+  throw invalid('limit', `a whole number from 1 to ${REJECTED_MAX}`, value);
+}
+
+function invalid(parameter: string, allowed: string, value: string): AppError {
+  const detail = `Expected "${parameter}" to be ${allowed}, got ${JSON.stringify(value.slice(0, 100))}.`;
+  return new AppError('PARAMETER_INVALID', { faults: [{ parameter, detail }] });
+}

@@ -1,0 +1,279 @@
+/** The type of a parameter's value: free text, a moment, an RE2 regular expression, or one of a few words. */
+export type ParameterType = 'string' | 'timestamp' | 'regexp' | readonly string[];
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/**
+ * How `@newest_from` is supplied: the query runs with a near bound, counted back from the newest entry of `source` or
+ * from the value of the parameter `until`, and with farther ones until it gives `rows` rows or the value of the
+ * parameter `from`, or the oldest entry, is reached.
+ */
+export interface Windows {
+  readonly source: string;
+  readonly rows: number;
+  readonly from: string;
+  readonly until: string;
+}
+
+/** A saved query as its file says it. Durations are seconds; null means off. */
+export interface SavedQuery {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly maxRows: number;
+  readonly caching: number | null;
+  readonly warming: number | null;
+  readonly sandboxing: boolean;
+  readonly redactPii: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly windows: Windows | null;
+  /** The statement, each `@name` written `$name`. */
+  readonly sql: string;
+}
+
+/** The parameter that the server supplies to a query with `windows`. */
+export const NEWEST_FROM = 'newest_from';
+
+/** A fault in a query's file; `line` counts from 1. */
+export class QueryFileError extends Error {
+  constructor(file: string, line: number, reason: string) {
+    super(`${file}:${line}: ${reason}`);
+  }
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const WORD = /^[A-Za-z_]\w*/;
+const DIRECTIVES = [
+  'uuid',
+  'max_rows',
+  'caching',
+  'warming',
+  'sandboxing',
+  'redact_pii',
+  'parameter',
+  'windows',
+];
+/** Directives that must be there, once. */
+const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_pii'];
+
+/**
+ * Reads the file of a saved query: a sentence on what it answers, the `--!` directives, one SELECT with `@name`
+ * parameters. `name` is the endpoint's, `file` what errors call it. Throws QueryFileError.
+ */
+export function compile(name: string, file: string, text: string): SavedQuery {
+  const fail = (line: number, reason: string): never => {
+    throw new QueryFileError(file, line, reason);
+  };
+  const lines = text.split(/\r?\n/);
+  const description = /^--\s*([^!\s].*)$/.exec(lines[0] ?? '')?.[1];
+  if (!description)
+    return fail(1, 'the first line must be a comment that says what the query answers');
+
+  const directives = readDirectives(lines, fail);
+  const one = (key: string) => {
+    const found = directives.filter((directive) => directive.key === key);
+    if (found.length > 1) fail(found[1]?.line ?? 1, `--! ${key} is given twice`);
+    return found[0];
+  };
+  for (const key of NEEDED) if (!one(key)) fail(1, `--! ${key} is missing`);
+
+  const number = (key: string) => {
+    const { value, line } = one(key) ?? { value: 'off', line: 1 };
+    if (value === 'off' && key !== 'max_rows') return null;
+    if (!/^[1-9]\d*$/.test(value))
+      fail(
+        line,
+        `--! ${key} must be a whole number above 0${key === 'max_rows' ? '' : ' of seconds, or off'}, got "${value}"`,
+      );
+    return Number(value);
+  };
+  const flag = (key: string) => {
+    const { value, line } = one(key) ?? { value: '', line: 1 };
+    if (value !== 'on' && value !== 'off')
+      fail(line, `--! ${key} must be on or off, got "${value}"`);
+    return value === 'on';
+  };
+
+  const id = one('uuid');
+  if (!UUID.test(id?.value ?? ''))
+    fail(id?.line ?? 1, `--! uuid must be a UUID, got "${id?.value}"`);
+  const [caching, warming] = [number('caching'), number('warming')];
+  if (warming !== null && caching === null)
+    fail(one('warming')?.line ?? 1, 'warming is given, but caching is off');
+  if (warming !== null && caching !== null && warming >= caching) {
+    fail(one('warming')?.line ?? 1, 'warming must come more often than caching ends');
+  }
+  const parameters = directives
+    .filter(({ key }) => key === 'parameter')
+    .map(
+      ({ value, line }) =>
+        readParameter(value) ??
+        fail(line, '--! parameter must be: name type required|optional, description'),
+    );
+  const windows = readWindows(one('windows'), parameters, fail);
+  const { sql, used } = bindByName(text, fail);
+  checkParameters(parameters, windows, used, fail);
+
+  return {
+    id: (id?.value ?? '').toLowerCase(),
+    name,
+    description,
+    maxRows: number('max_rows') ?? fail(1, '--! max_rows is missing'),
+    caching,
+    warming,
+    sandboxing: flag('sandboxing'),
+    redactPii: flag('redact_pii'),
+    parameters,
+    windows,
+    sql,
+  };
+}
+
+type Fail = (line: number, reason: string) => never;
+
+interface Directive {
+  readonly key: string;
+  readonly value: string;
+  readonly line: number;
+}
+
+function readDirectives(lines: readonly string[], fail: Fail): Directive[] {
+  return lines.flatMap((text, index) => {
+    if (!text.startsWith('--!')) return [];
+    const line = index + 1;
+    const match = /^--!\s*(\w+)\s*:\s*(.*?)\s*$/.exec(text);
+    const [, key, value] = match ?? [];
+    if (!key || value === undefined) return fail(line, 'a directive must be --! name: value');
+    if (!DIRECTIVES.includes(key))
+      fail(line, `there is no directive "${key}", only ${DIRECTIVES.join(', ')}`);
+    return [{ key, value, line }];
+  });
+}
+
+function readParameter(value: string): Parameter | null {
+  const match = /^([A-Za-z_]\w*)\s+(\S+)\s+(required|optional),\s*(\S.*)$/.exec(value);
+  const [, name, kind, need, description] = match ?? [];
+  if (!name || !kind || !description) return null;
+  const type = kind.includes('|') ? kind.split('|') : kind;
+  if (typeof type === 'string' && type !== 'string' && type !== 'timestamp' && type !== 'regexp')
+    return null;
+  return { name, type, required: need === 'required', description };
+}
+
+function readWindows(
+  directive: Directive | undefined,
+  parameters: readonly Parameter[],
+  fail: Fail,
+): Windows | null {
+  if (!directive) return null;
+  const [, source, rows, from, until] =
+    /^(\w+)\s+([1-9]\d*)\s+(\w+)\s+(\w+)$/.exec(directive.value) ?? [];
+  if (!source || !rows || !from || !until) {
+    return fail(directive.line, '--! windows must be: source rows from-parameter until-parameter');
+  }
+  for (const name of [from, until]) {
+    const parameter = parameters.find((candidate) => candidate.name === name);
+    if (parameter?.type !== 'timestamp')
+      fail(directive.line, `--! windows names "${name}", which is no timestamp parameter`);
+  }
+  return { source, rows: Number(rows), from, until };
+}
+
+function checkParameters(
+  parameters: readonly Parameter[],
+  windows: Windows | null,
+  used: Map<string, number>,
+  fail: Fail,
+) {
+  const declared = new Set(parameters.map((parameter) => parameter.name));
+  if (declared.size < parameters.length) fail(1, 'a parameter is declared twice');
+  if (declared.has(NEWEST_FROM))
+    fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
+  if (windows) declared.add(NEWEST_FROM);
+  for (const [name, line] of used) {
+    if (!declared.has(name))
+      fail(
+        line,
+        `@${name} is used, but not declared by --! ${name === NEWEST_FROM ? 'windows' : 'parameter'}`,
+      );
+  }
+  for (const name of declared) if (!used.has(name)) fail(1, `@${name} is declared, but not used`);
+}
+
+/** What the lexer passes over whole: strings, quoted names, comments, dollar quotes. */
+const PASSED_OVER = [
+  /--[^\n\r]*/y,
+  /[eE]'(?:[^'\\]|\\.|'')*'/sy,
+  /'(?:[^']|'')*'/y,
+  /"(?:[^"]|"")*"/y,
+  /(\$(?:[A-Za-z_]\w*)?\$).*?\1/sy,
+];
+
+/**
+ * Writes each `@name` as `$name`, but for those in strings, comments and quoted names. In DuckDB `@` is the absolute
+ * value: a parameter that were missed would be answered wrongly, in silence. Every parameter must be cast, because
+ * uncast ones make the types of all of them ambiguous.
+ */
+function bindByName(text: string, fail: Fail): { sql: string; used: Map<string, number> } {
+  const used = new Map<string, number>();
+  let sql = '';
+  for (let at = 0; at < text.length; ) {
+    const whole = passedOver(text, at);
+    const character = text[at] ?? '';
+    if (whole > 0) {
+      sql += text.slice(at, at + whole);
+      at += whole;
+    } else if (character === '@') {
+      const line = lineOf(text, at);
+      const name =
+        WORD.exec(text.slice(at + 1))?.[0] ?? fail(line, 'an @ must begin the name of a parameter');
+      if (!text.startsWith('::', at + 1 + name.length))
+        fail(line, `@${name} must be cast: @${name}::type`);
+      if (!used.has(name)) used.set(name, line);
+      sql += `$${name}`;
+      at += 1 + name.length;
+    } else if (character === '$' || character === '?') {
+      fail(lineOf(text, at), `"${character}" is no parameter here: write @name`);
+    } else {
+      const word = WORD.exec(text.slice(at, at + 256))?.[0];
+      sql += word ?? character;
+      at += word?.length ?? 1;
+    }
+  }
+  return { sql, used };
+}
+
+function passedOver(text: string, at: number): number {
+  if (text.startsWith('/*', at)) return blockComment(text, at);
+  for (const pattern of PASSED_OVER) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) return match[0].length;
+  }
+  return 0;
+}
+
+/** Block comments nest. */
+function blockComment(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    if (text.startsWith('/*', i)) {
+      depth++;
+      i++;
+    } else if (text.startsWith('*/', i)) {
+      depth--;
+      i++;
+      if (depth === 0) return i + 1 - at;
+    }
+  }
+  return text.length - at;
+}
+
+function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
+}

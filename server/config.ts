@@ -1,0 +1,235 @@
+/** A setting: its environment variable, what it takes, its default as an operator would write it, and a sentence. */
+export interface Setting {
+  readonly name: string;
+  readonly type: SettingType;
+  readonly default: string;
+  readonly description: string;
+}
+
+type SettingType = 'path' | 'text' | 'port' | 'size' | 'duration' | 'level';
+
+const MIB = 1024 * 1024;
+const MAX_LINE_MAX = 16 * MIB;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** Every setting there is. README's table is checked against this one. */
+export const SETTINGS = [
+  {
+    name: 'TAILPOND_DATA',
+    type: 'path',
+    default: './data',
+    description: 'The data folder: logs/ to drop files in, store/ for the database.',
+  },
+  {
+    name: 'TAILPOND_HOST',
+    type: 'text',
+    default: '127.0.0.1',
+    description: 'The address to listen on; the image sets 0.0.0.0.',
+  },
+  {
+    name: 'TAILPOND_PORT',
+    type: 'port',
+    default: '4000',
+    description: 'The port to listen on; 0 takes a free one, which is logged.',
+  },
+  {
+    name: 'TAILPOND_TOKEN',
+    type: 'text',
+    default: '',
+    description:
+      'The access token, at least 16 characters; without it and TAILPOND_TOKEN_FILE one is made and kept in store/access-token.',
+  },
+  {
+    name: 'TAILPOND_TOKEN_FILE',
+    type: 'path',
+    default: '',
+    description: 'A file that holds the access token.',
+  },
+  {
+    name: 'TAILPOND_LOG_LEVEL',
+    type: 'level',
+    default: 'info',
+    description:
+      'The least severe level that is logged: trace, debug, info, warn, error, fatal or silent.',
+  },
+  {
+    name: 'TAILPOND_MEMORY',
+    type: 'size',
+    default: '400MB',
+    description: "The engine's memory limit; the process needs some 200 MB beside it.",
+  },
+  {
+    name: 'TAILPOND_QUERY_TIMEOUT',
+    type: 'duration',
+    default: '30s',
+    description: 'How long a query may take, waiting included.',
+  },
+  {
+    name: 'TAILPOND_MAX_LINE',
+    type: 'size',
+    default: '1MiB',
+    description:
+      'The longest line that is taken whole, at most 16MiB; of a longer one the first 4 KiB are kept as a rejected line.',
+  },
+  {
+    name: 'TAILPOND_CORS_ORIGIN',
+    type: 'text',
+    default: '',
+    description: 'The origin that browsers may call from; none without it.',
+  },
+] as const satisfies readonly Setting[];
+
+type Name = (typeof SETTINGS)[number]['name'];
+
+export interface Config {
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | null;
+  readonly tokenFile: string | null;
+  readonly logLevel: string;
+  /** As DuckDB takes it. */
+  readonly memory: string;
+  readonly queryTimeoutMs: number;
+  readonly maxLine: number;
+  readonly corsOrigin: string | null;
+}
+
+/** Every fault of the settings at once. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are none. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): {
+  config: Config;
+  warnings: string[];
+} {
+  const faults: string[] = [];
+  const text = (name: Name): string => {
+    const value = env[name]?.trim();
+    return value || (SETTINGS.find((setting) => setting.name === name)?.default ?? '');
+  };
+  const expect = <T>(name: Name, allowed: string, value: T | null): T => {
+    if (value === null)
+      faults.push(
+        `${name}: expected ${allowed}, got ${name === 'TAILPOND_TOKEN' ? 'a shorter one' : JSON.stringify(text(name))}`,
+      );
+    return value as T;
+  };
+
+  const token = text('TAILPOND_TOKEN') || null;
+  const maxLine = expect(
+    'TAILPOND_MAX_LINE',
+    'a size from 1KiB to 16MiB, such as 1MiB',
+    bytes(text('TAILPOND_MAX_LINE')),
+  );
+  if (maxLine !== null && (maxLine < 1024 || maxLine > MAX_LINE_MAX))
+    expect('TAILPOND_MAX_LINE', 'a size from 1KiB to 16MiB', null);
+  const memory = expect(
+    'TAILPOND_MEMORY',
+    'a size of at least 64MB, such as 400MB',
+    bytes(text('TAILPOND_MEMORY')),
+  );
+  if (memory !== null && memory < 64e6) expect('TAILPOND_MEMORY', 'a size of at least 64MB', null);
+  if (token && text('TAILPOND_TOKEN_FILE'))
+    faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
+
+  const config: Config = {
+    data: text('TAILPOND_DATA'),
+    host: text('TAILPOND_HOST'),
+    port: expect('TAILPOND_PORT', 'a port from 0 to 65535', port(text('TAILPOND_PORT'))),
+    token:
+      token &&
+      expect(
+        'TAILPOND_TOKEN',
+        'at least 16 characters without blanks',
+        /^\S{16,}$/.test(token) ? token : null,
+      ),
+    tokenFile: text('TAILPOND_TOKEN_FILE') || null,
+    logLevel: expect(
+      'TAILPOND_LOG_LEVEL',
+      `one of ${LEVELS.join(', ')}`,
+      LEVELS.find((level) => level === text('TAILPOND_LOG_LEVEL')) ?? null,
+    ),
+    memory: `${memory}B`,
+    queryTimeoutMs: expect(
+      'TAILPOND_QUERY_TIMEOUT',
+      'a duration from 100ms to 1h, such as 30s',
+      duration(text('TAILPOND_QUERY_TIMEOUT')),
+    ),
+    maxLine,
+    corsOrigin: text('TAILPOND_CORS_ORIGIN')
+      ? expect(
+          'TAILPOND_CORS_ORIGIN',
+          'an origin such as https://example.org, or *',
+          origin(text('TAILPOND_CORS_ORIGIN')),
+        )
+      : null,
+  };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { config: Object.freeze(config), warnings: unknownVariables(env) };
+}
+
+function port(text: string): number | null {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : null;
+}
+
+const UNITS: Record<string, number> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 1024,
+  mib: MIB,
+  gib: 1024 * MIB,
+};
+
+function bytes(text: string): number | null {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmg]?i?b)$/i.exec(text) ?? [];
+  const factor = unit && UNITS[unit.toLowerCase()];
+  return number && factor ? Math.floor(Number(number) * factor) : null;
+}
+
+const DURATIONS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function duration(text: string): number | null {
+  const [, number, unit] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  const ms = number && unit ? Number(number) * (DURATIONS[unit] ?? 0) : 0;
+  return ms >= 100 && ms <= 3_600_000 ? ms : null;
+}
+
+function origin(text: string): string | null {
+  if (text === '*') return text;
+  return URL.canParse(text) && new URL(text).origin === text ? text : null;
+}
+
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const names = SETTINGS.map(({ name }) => name as string);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('TAILPOND_') && !names.includes(name))
+    .map((name) => {
+      const nearest = names
+        .map((known) => ({ known, far: distance(name, known) }))
+        .sort((a, b) => a.far - b.far)[0];
+      return `${name} is no setting; the nearest is ${nearest?.known}`;
+    });
+}
+
+/** Levenshtein's distance. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,51 @@
+/**
+ * Every error that a client can meet: its HTTP status and its title. The codes are part of the interface and stand in
+ * README's table.
+ */
+export const ERRORS = {
+  PARAMETER_INVALID: [400, 'A parameter is missing or not valid'],
+  HEADER_INVALID: [400, 'A header is not valid'],
+  REQUEST_INVALID: [400, 'The request can not be read'],
+  UNAUTHORIZED: [401, 'A valid access token is required'],
+  ENDPOINT_UNKNOWN: [404, 'There is no such endpoint'],
+  PATH_UNKNOWN: [404, 'There is nothing at this path'],
+  METHOD_NOT_ALLOWED: [405, 'The method is not allowed here'],
+  INTERNAL: [500, 'The request failed'],
+  STARTING: [503, 'The service is starting'],
+  DRAINING: [503, 'The service is stopping'],
+  OVERLOADED: [503, 'Too many queries are waiting'],
+  UNHEALTHY: [503, 'The service is in trouble'],
+  QUERY_TIMEOUT: [504, 'The query took too long'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One parameter or header at fault: what came, and what is allowed. */
+export interface Fault {
+  readonly parameter: string;
+  readonly detail: string;
+}
+
+/** An error that is meant for the client: `detail` and `faults` are shown to it, `cause` is only logged. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly faults: readonly Fault[];
+
+  constructor(
+    code: ErrorCode,
+    options: { detail?: string; faults?: readonly Fault[]; cause?: unknown } = {},
+  ) {
+    const [status, title] = ERRORS[code];
+    const detail =
+      options.detail ?? options.faults?.map((fault) => fault.detail).join(' ') ?? `${title}.`;
+    super(detail, { cause: options.cause });
+    this.code = code;
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.faults = options.faults ?? [];
+  }
+}

@@ -1,0 +1,28 @@
+import { type RequestHandler, Router } from 'express';
+import type { Ingest } from '../ingest/index.ts';
+import { AppError } from './errors.ts';
+import type { Store } from './store/index.ts';
+
+/** Liveness and readiness, without a token: `/livez`, `/readyz`, and the latter as `/health` and `/healthz`. */
+export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status'>): Router {
+  const ready: RequestHandler = async (_request, response) => {
+    const { trouble } = ingest.status();
+    if (trouble)
+      throw new AppError('UNHEALTHY', {
+        detail: 'Lines can not be stored at present; the log says why.',
+      });
+    await store.query('select 1', {}, { maxRows: 1 }).catch((cause) => {
+      throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
+    });
+    response.set('Cache-Control', 'no-store').json({ status: 'ready' });
+  };
+  const router = Router();
+  router.get('/livez', alive);
+  router.get(['/readyz', '/health', '/healthz'], ready);
+  return router;
+}
+
+/** The process runs its event loop; that is all it says. */
+export const alive: RequestHandler = (_request, response) => {
+  response.set('Cache-Control', 'no-store').json({ status: 'alive' });
+};

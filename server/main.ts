@@ -1,0 +1,23 @@
+import { readCommandLine } from './command-line.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { startDemo } from './demo.ts';
+import { checkHealth } from './healthcheck.ts';
+import { createLogger } from './logger.ts';
+import { serve } from './serve.ts';
+
+/** What `sysexits.h` calls a configuration error: starting again does not help. */
+const EX_CONFIG = 78;
+
+try {
+  const command = readCommandLine(process.argv);
+  const { config, warnings } = readConfig(process.env);
+  if (command.healthcheck) process.exit(await checkHealth(config));
+  const logger = createLogger(config.logLevel);
+  for (const warning of warnings) logger.warn(warning);
+  const demo = command.demo ? await startDemo(logger) : null;
+  await serve(demo ? { ...config, data: demo.data } : config, logger, demo);
+} catch (error) {
+  if (error instanceof ConfigError) for (const fault of error.faults) console.error(fault);
+  else console.error(error instanceof Error ? error.message : error);
+  process.exit(error instanceof ConfigError ? EX_CONFIG : 1);
+}

@@ -1,0 +1,47 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { AppError } from './errors.ts';
+
+/** Answers every error, as RFC 9457's problem+json; `error.message` beside it is what Supabase Studio shows. */
+export function problem(logger: Logger): ErrorRequestHandler {
+  return function answerProblem(error, request, response, next) {
+    if (response.headersSent) return next(error);
+    const shown = toAppError(error);
+    if (shown.status >= 500)
+      (request.log ?? logger).error({ err: error, code: shown.code }, shown.title);
+    sendProblem(response, shown, String(request.id ?? ''));
+  };
+}
+
+/** Writes one error as an answer. */
+export function sendProblem(response: Response, error: AppError, requestId: string): void {
+  const { code, status, title, detail, faults } = error;
+  if (status === 503) response.set('Retry-After', '1');
+  if (code === 'METHOD_NOT_ALLOWED') response.set('Allow', 'GET, HEAD');
+  response.set('Cache-Control', 'no-store');
+  response
+    .status(status)
+    .type('application/problem+json')
+    .send(
+      JSON.stringify({
+        type: 'about:blank',
+        title,
+        status,
+        detail,
+        instance: requestId,
+        code,
+        errors: faults,
+        error: { message: detail },
+      }),
+    );
+}
+
+/** What is not meant for clients becomes one that says nothing: messages of the engine quote SQL, paths and rows. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const status = (error as { status?: unknown } | null)?.status;
+  if (error instanceof URIError || (typeof status === 'number' && status >= 400 && status < 500)) {
+    return new AppError('REQUEST_INVALID', { cause: error });
+  }
+  return new AppError('INTERNAL', { cause: error });
+}

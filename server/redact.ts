@@ -1,0 +1,164 @@
+import { isIPv6 } from 'node:net';
+
+const MARK = 'REDACTED';
+
+/** The length of the shortest personal data, `::1`. */
+const SHORTEST = '::1'.length;
+
+/**
+ * The text with personal data replaced by `REDACTED`: IPv4 and IPv6 addresses, e-mail addresses,
+ * JWTs, bearer tokens and payment-card numbers. In doubt it hides: a version such as `113.0.0.0` is
+ * an IPv4 address too. Takes time linear in the text, whatever the text.
+ */
+export function redact(text: string): string {
+  const visible = text.replace(BEARER, `$1${MARK}`);
+  const kinds = KINDS.filter(({ hint }) => hint.test(visible));
+  if (kinds.length === 0) return visible;
+  const hide = (part: string) => kinds.reduce((rest, kind) => kind.hide(rest), part);
+  return visible
+    .split(ESCAPES)
+    .map((part, i) => (i % 2 === 1 || part.length < SHORTEST ? part : hide(part)))
+    .join('');
+}
+
+interface Kind {
+  /**
+   * What a text must contain to be searched at all: most texts have nothing, and searching costs
+   * more.
+   */
+  readonly hint: RegExp;
+  readonly hide: (part: string) => string;
+}
+
+/*
+ * The patterns below are linear: none can start again within a run of characters that it has failed
+ * on, or each start is of bounded length. Repeated groups are bounded too, since V8 gives up on a
+ * long run of them (`RangeError`).
+ */
+
+/**
+ * The scheme in any letter case, a blank (in a URL `%20` or `+`) and a token, whose slashes may be
+ * escaped.
+ */
+const BEARER = /(bearer(?:[ \t]+|%20|\+))[\w.~+/=-]+(?:\\\/[\w.~+/=-]*){0,99}/gi;
+
+/**
+ * What stands between words though it ends in letters or digits: escapes of JSON within the text
+ * (`\n`), of terminals (`ESC[32m`) and of URLs. `%40`, `%2B` and `%2E` are not among them: `@`, `+`
+ * and `.` are parts of e-mail addresses.
+ */
+const ESCAPES =
+  /(\\(?:u[\dA-Fa-f]{4}|[bfnrt])(?:\[[\d;]*m)?|\p{Cc}\[[\d;]*m|%(?!40|2[BEbe])[\dA-Fa-f]{2})/u;
+
+const JWT = /(?<![\dA-Za-z])eyJ[\w.-]+/g;
+
+const EMAIL =
+  /(?<![\p{L}\p{N}_.%+-])[\p{L}\p{N}_.%+-]+(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,20}(?:xn--[\w-]{1,59}|\p{L}{2,63})/gu;
+
+const IPV4 = /(?<![\dA-Za-z]|\d\.)\d{1,3}(?:\.\d{1,3}){3}(?![\dA-Za-z])/g;
+
+/**
+ * Groups and colons beside no letter: `$1::date` and `Foo::B2` are code, `host:::1` is a name and
+ * an address.
+ */
+const IPV6 =
+  /(?<![\dA-Za-z$])((?:::(?!:)|[\da-f]{1,4}:)(?:[\da-f]{0,4}:){0,6}(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{1,4}|:?(?<=(?<!:)::)))(?![\dA-Za-z])(?:%\w+(?:[.-]\w+){0,3})?/gi;
+
+/** In this order: an e-mail address may end in an IPv4 address, and IPv6 addresses embed them. */
+const KINDS: readonly Kind[] = [
+  { hint: /eyJ/, hide: (part) => part.replace(JWT, hideJwt) },
+  { hint: /@|%40/, hide: (part) => part.replace(EMAIL, MARK) },
+  { hint: /:[\dA-Fa-f]{0,4}:/, hide: (part) => part.replace(IPV6, hideIpv6) },
+  { hint: /\d\.\d{1,3}\.\d/, hide: (part) => part.replace(IPV4, hideIpv4) },
+  { hint: /\d(?:[ -]?\d){12}/, hide: hideCards },
+];
+
+/**
+ * A JWT has three parts, an encrypted one five; some may be empty. A full stop behind it ends a
+ * sentence.
+ */
+function hideJwt(candidate: string): string {
+  if (candidate.split('.', 3).length < 3) return candidate;
+  return candidate.endsWith('.') ? `${MARK}.` : MARK;
+}
+
+function hideIpv6(candidate: string, address: string): string {
+  return isIPv6(address) && !isCodeLike(address) ? MARK : candidate;
+}
+
+/**
+ * Whether valid IPv6 is more likely something else. With eight groups that is an EUI-64 or the
+ * start of a fingerprint, in pairs of digits; with one or two, a name or a slice of code (`a::b`,
+ * `f32::add`, `[1::2]`): addresses so short begin with `::` or with four digits (`fe80::1`), as
+ * those in use do (RFC 4291, section 2.4).
+ */
+function isCodeLike(address: string): boolean {
+  const groups = address.split(':');
+  if (groups.filter((group) => group !== '').length > 2) return /^(?:..:){7}..$/.test(address);
+  const first = groups[0] ?? '';
+  return !/\d/.test(address) || (first !== '' && first.length < 4);
+}
+
+/** Unlike `isIPv4` of node:net it takes octets padded with zeros, `010.000.000.001`. */
+function hideIpv4(candidate: string): string {
+  return candidate.split('.').every((octet) => Number(octet) <= 255) ? MARK : candidate;
+}
+
+function hideCards(part: string): string {
+  let shown = '';
+  let from = 0;
+  for (const { index } of part.matchAll(CARD_START)) {
+    const end = index < from ? -1 : endOfCard(part, index);
+    if (end < 0) continue;
+    shown += part.slice(from, index) + MARK;
+    from = end;
+  }
+  return shown + part.slice(from);
+}
+
+const CARD_START = /(?<![\dA-Za-z]|\d\.)[2-6](?=\d{3})/g;
+
+/**
+ * How numbers are printed: in one, in fours, or as American Express and Diners do. No UUID has such
+ * groups.
+ */
+const CARD_FORMS = [
+  /\d{13,19}(?![\dA-Za-z]|\.\d)/y,
+  /(?<!\d-)\d{4}([ -])\d{4}\1\d{4}\1\d{4}\1\d{1,3}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ -])\d{4}\1\d{4}\1\d{1,4}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ -])\d{6}\1\d{4,5}(?![\dA-Za-z]|[.-]\d)/y,
+];
+
+/** The place after the card number that starts at `start`, or -1. */
+function endOfCard(part: string, start: number): number {
+  for (const form of CARD_FORMS) {
+    form.lastIndex = start;
+    const [printed] = form.exec(part) ?? [];
+    if (printed !== undefined && isCard(printed.replace(/[ -]/g, '')))
+      return start + printed.length;
+  }
+  return -1;
+}
+
+/**
+ * Prefixes and lengths of Visa, American Express, Diners, JCB, Mastercard, Maestro, Discover and
+ * UnionPay.
+ */
+const ISSUERS =
+  /^(?:4(?:\d{12}|\d{15}|\d{18})|3[47]\d{13}|3[0689]\d{12}|35\d{14,17}|5[1-5]\d{14}|(?:5[06-8]|6\d)\d{11,17}|2[2-7]\d{14})$/;
+
+function isCard(digits: string): boolean {
+  return ISSUERS.test(digits) && luhnSum(digits) % 10 === 0;
+}
+
+const ZERO = '0'.charCodeAt(0);
+
+/** The sum that ISO/IEC 7812-1 puts to a multiple of ten by the last digit. */
+function luhnSum(digits: string): number {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = digits.charCodeAt(digits.length - 1 - i) - ZERO;
+    sum += i % 2 === 0 ? digit : 2 * digit - (digit > 4 ? 9 : 0);
+  }
+  return sum;
+}

@@ -1,0 +1,140 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { startIngest } from '../ingest/index.ts';
+import { createApp, createStartingApp } from './app.ts';
+import { createCache } from './cache.ts';
+import type { Config } from './config.ts';
+import type { Demo } from './demo.ts';
+import { loadEndpoints } from './endpoints.ts';
+import { AppError } from './errors.ts';
+import { ROOT } from './root.ts';
+import { openStore } from './store/index.ts';
+import { readToken, type Token } from './token.ts';
+
+/** Closes one thing that was opened. */
+type Closer = () => Promise<void> | void;
+
+/** The end of a stop, whatever hangs: the database is whole at any moment, and container engines kill after 10 s. */
+const STOP_MS = 9000;
+/** Requests that run when the stop begins have this long to finish. */
+const DRAIN_MS = 3000;
+
+const CACHE_ENTRIES = 1000;
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Runs the service until SIGTERM or SIGINT, then exits: 0 after a clean stop. Throws when it can not start, with
+ * everything closed again that was opened.
+ */
+export async function serve(config: Config, logger: Logger, demo: Demo | null): Promise<void> {
+  const closers: Closer[] = demo ? [demo.close] : [];
+  let draining = false;
+  const exit = (code: number): never => {
+    logger.flush();
+    process.exit(code);
+  };
+
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  const stop = async (signal: string) => {
+    if (draining) exit(1);
+    draining = true;
+    logger.info({ signal }, 'stopping');
+    setTimeout(() => exit(1), STOP_MS).unref();
+    try {
+      await closeAll();
+      logger.info('stopped');
+      exit(0);
+    } catch (error) {
+      logger.error({ err: error }, 'the stop failed; what was committed is safe');
+      exit(1);
+    }
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  try {
+    const data = resolve(config.data);
+    const [logs, folder] = [join(data, 'logs'), join(data, 'store')];
+    mkdirSync(logs, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const token = readToken(config, folder);
+
+    // The door opens first: while the store is opened, requests are told so.
+    let answer: RequestListener = createStartingApp(logger);
+    const server = createServer(
+      { requestTimeout: 15_000, headersTimeout: 10_000, maxHeaderSize: 128 * 1024 },
+      (request, response) => answer(request, response),
+    );
+    await new Promise<void>((listening, failed) => {
+      server.once('error', failed).listen(config.port, config.host, listening);
+    });
+
+    const store = await openStore({
+      folder,
+      sql: join(ROOT, 'sql'),
+      memory: config.memory,
+      maxLine: config.maxLine,
+      queryTimeoutMs: config.queryTimeoutMs,
+      onFatal(error) {
+        logger.fatal(
+          { err: error },
+          'the database has given up; start again, nothing that was committed is lost',
+        );
+        exit(1);
+      },
+    });
+    closers.push(store.shutdown);
+    const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), store);
+    const ingest = await startIngest(
+      { logs, staging: store.staging, maxLine: config.maxLine, log: logger },
+      store.sink,
+    );
+    closers.push(ingest.close);
+    const cache = createCache({
+      maxEntries: CACHE_ENTRIES,
+      maxBytes: CACHE_BYTES,
+      onRefreshFailed: (error) =>
+        logger.warn({ err: error }, 'a cached answer could not be refreshed'),
+    });
+    answer = createApp({
+      token: token.value,
+      corsOrigin: config.corsOrigin,
+      store,
+      ingest,
+      endpoints,
+      cache,
+      logger,
+      isDraining: () => draining,
+    });
+    closers.push(() => {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      server.closeIdleConnections();
+      setTimeout(() => store.stop(new AppError('DRAINING')), DRAIN_MS).unref();
+      setTimeout(() => server.closeAllConnections(), DRAIN_MS + 500).unref();
+      return closed;
+    });
+    greet(logger, server.address() as AddressInfo, logs, token);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** Says where lines go in and how answers come out; never the token itself. */
+function greet(logger: Logger, { address, port }: AddressInfo, logs: string, token: Token) {
+  const everywhere = address === '0.0.0.0' || address === '::';
+  const host = everywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
+  const base = `http://${host}:${port}`;
+  const secret = token.where === 'TAILPOND_TOKEN' ? '$TAILPOND_TOKEN' : `$(cat ${token.where})`;
+  logger.info({ host: address, port }, `listening on ${base}`);
+  logger.info(`drop log files into ${logs}/<source>/`);
+  logger.info(`the access token is in ${token.where}`);
+  logger.info(
+    `try: curl -G -H X-API-KEY:${secret} ${base}/api/endpoints/query/logs.all -d project=default`,
+  );
+}

@@ -1,0 +1,273 @@
+import { writeFile } from 'node:fs/promises';
+import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
+import type { Batch, KnownFile, RejectedLine, Sink, Source } from '../../ingest/index.ts';
+import { quoted } from './engine.ts';
+import { blankLines, type StagedLine, stagedLines } from './staged.ts';
+import type { BatchStatements } from './statements.ts';
+
+/** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
+const IDLE_CHECKPOINT_MS = 2000;
+const CHECKPOINT_MS = 60_000;
+
+/** What could not be read, when DuckDB does not say. */
+const UNREADABLE = 'it is not valid JSON';
+
+export interface WriterOptions {
+  readonly connection: DuckDBConnection;
+  readonly statements: (source: Source, staging: string, ingestedAtUs: bigint) => BatchStatements;
+  /** A path in the staging folder for the search for a line that makes DuckDB's scan throw. */
+  readonly probe: string;
+}
+
+export interface Writer extends Sink {
+  checkpoint(): Promise<void>;
+}
+
+/**
+ * The sink of ingest: one transaction a batch holds its rows, its rejected lines, the counters and the new offsets.
+ * After any error the transaction is rolled back and nothing that is in memory may be trusted: a COMMIT can throw and
+ * be durable, and can resolve after it dropped everything (docs/decisions/0001). `files` tells what is true.
+ */
+export function createWriter({ connection, statements, probe }: WriterOptions): Writer {
+  let queue: Promise<unknown> = Promise.resolve();
+  let dirtySince: number | null = null;
+  let lastStored = 0;
+
+  /** One statement sequence at a time: there is one connection that writes. */
+  const exclusive = <T>(action: () => Promise<T>): Promise<T> => {
+    const result = queue.then(action);
+    queue = result.catch(() => {});
+    return result;
+  };
+
+  const transaction = async <T>(action: () => Promise<T>): Promise<T> => {
+    await connection.run('begin');
+    try {
+      const result = await action();
+      await connection.run('commit');
+      lastStored = performance.now();
+      dirtySince ??= lastStored;
+      return result;
+    } catch (error) {
+      await connection.run('rollback').catch(() => {});
+      throw error;
+    }
+  };
+
+  const checkpoint = async () => {
+    dirtySince = null;
+    await connection.run('checkpoint');
+  };
+
+  const store = async (batch: Batch) => {
+    const ingestedAtUs = BigInt(Date.now()) * 1000n;
+    const sql = statements(batch.source, batch.staging, ingestedAtUs);
+    let rows = 0;
+    let undated = 0;
+    let rejected: readonly RejectedLine[] = batch.rejected;
+    if (batch.lines > 0) {
+      rows = await change(connection, sql.insertRows);
+      if (rows < batch.lines) {
+        await connection.run(sql.judgeOthers);
+        rows += await change(connection, sql.insertOthers);
+        const reasons = await rejectedOrdinals(connection);
+        if (rows + reasons.size !== batch.lines) {
+          throw new ScanError(
+            `${batch.lines} lines gave ${rows} rows and ${reasons.size} rejected lines`,
+          );
+        }
+        undated = await count(
+          connection,
+          'select count(*) from others where reason is null and moment is null',
+        );
+        await connection.run('drop table others');
+        rejected = [...rejected, ...(await rejectedLines(batch, reasons))];
+      }
+    }
+    await insertRejected(connection, batch.source, rejected, ingestedAtUs);
+    await replaceFiles(connection, batch.files, []);
+    const lines = rows + rejected.length;
+    await connection.run(
+      `update ledger set bytes = bytes + ${batch.bytes}, lines = lines + ${lines}, rows = rows + ${rows},
+        rejected = rejected + ${rejected.length}, repaired = repaired + ${batch.repaired}, undated = undated + ${undated}
+        where source = $1`,
+      [batch.source],
+    );
+  };
+
+  return {
+    append: (batch) =>
+      exclusive(async () => {
+        try {
+          await transaction(() => store(batch));
+        } catch (error) {
+          if (!isScanError(error) || batch.lines === 0) throw error;
+          const poison = await findPoison(connection, batch, probe);
+          if (poison.length === 0) throw error;
+          await blankLines(batch.staging, poison);
+          const rejected = [
+            ...batch.rejected,
+            ...poison.map((line) => toRejected(line, UNREADABLE)),
+          ];
+          await transaction(() =>
+            store({ ...batch, rejected, lines: batch.lines - poison.length }),
+          );
+        }
+        if (dirtySince !== null && performance.now() - dirtySince > CHECKPOINT_MS)
+          await checkpoint();
+      }),
+    record: (files, forgotten) =>
+      exclusive(() => transaction(() => replaceFiles(connection, files, forgotten))),
+    files: () => exclusive(() => readFiles(connection)),
+    idle: async () => {
+      if (dirtySince === null || performance.now() - lastStored < IDLE_CHECKPOINT_MS) return;
+      await exclusive(checkpoint);
+    },
+    checkpoint: () => exclusive(checkpoint),
+  };
+}
+
+/** DuckDB read a batch otherwise than line by line. */
+class ScanError extends Error {}
+
+function isScanError(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : '';
+  return (
+    error instanceof ScanError || /^(Invalid Input|Conversion|Out of Range) Error/.test(message)
+  );
+}
+
+async function change(connection: DuckDBConnection, sql: string): Promise<number> {
+  return (await connection.run(sql)).rowsChanged;
+}
+
+async function count(connection: DuckDBConnection, sql: string): Promise<number> {
+  return Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0]);
+}
+
+async function rejectedOrdinals(connection: DuckDBConnection): Promise<Map<number, string>> {
+  const rows = await connection.runAndReadAll(
+    'select ordinal, reason from others where reason is not null',
+  );
+  return new Map(rows.getRows().map(([ordinal, reason]) => [Number(ordinal), String(reason)]));
+}
+
+async function rejectedLines(batch: Batch, reasons: Map<number, string>): Promise<RejectedLine[]> {
+  if (reasons.size === 0) return [];
+  const lines: RejectedLine[] = [];
+  for await (const line of stagedLines(batch)) {
+    const reason = reasons.get(line.ordinal);
+    if (reason !== undefined) lines.push(toRejected(line, reason));
+  }
+  return lines;
+}
+
+function toRejected({ file, offset, line }: StagedLine, reason: string): RejectedLine {
+  return { file, offset, length: line.length, reason, line };
+}
+
+async function insertRejected(
+  connection: DuckDBConnection,
+  source: Source,
+  lines: readonly RejectedLine[],
+  atUs: bigint,
+) {
+  if (lines.length === 0) return;
+  const appender = await connection.createAppender('rejected');
+  for (const { file, offset, length, reason, line } of lines) {
+    appender.appendVarchar(source);
+    appender.appendVarchar(file);
+    appender.appendBigInt(BigInt(offset));
+    appender.appendBigInt(BigInt(length));
+    appender.appendVarchar(reason);
+    appender.appendBlob(line);
+    appender.appendTimestamp(new DuckDBTimestampValue(atUs));
+    appender.endRow();
+  }
+  appender.closeSync();
+}
+
+async function replaceFiles(
+  connection: DuckDBConnection,
+  files: readonly KnownFile[],
+  forgotten: readonly number[],
+) {
+  const ids = [...files.map(({ id }) => id), ...forgotten];
+  if (ids.length > 0) await connection.run(`delete from files where id in (${ids.join(', ')})`);
+  if (files.length === 0) return;
+  const now = new DuckDBTimestampValue(BigInt(Date.now()) * 1000n);
+  const appender = await connection.createAppender('files');
+  for (const file of files) {
+    appender.appendBigInt(BigInt(file.id));
+    appender.appendVarchar(file.source);
+    appender.appendVarchar(file.path);
+    appender.appendVarchar(file.inode);
+    appender.appendBigInt(BigInt(file.offset));
+    appender.appendBigInt(BigInt(file.head.length));
+    appender.appendVarchar(file.head.hash);
+    appender.appendBigInt(BigInt(file.anchor.length));
+    appender.appendVarchar(file.anchor.hash);
+    appender.appendBoolean(file.openLine);
+    if (file.shadowOf === null) appender.appendNull();
+    else appender.appendBigInt(BigInt(file.shadowOf));
+    appender.appendBoolean(file.gone);
+    if (file.finished === null) appender.appendNull();
+    else appender.appendVarchar(file.finished);
+    appender.appendTimestamp(now);
+    appender.endRow();
+  }
+  appender.closeSync();
+}
+
+async function readFiles(connection: DuckDBConnection): Promise<KnownFile[]> {
+  const rows = await connection.runAndReadAll('select * from files');
+  return rows.getRowObjects().map((row) => ({
+    id: Number(row.id),
+    source: row.source as Source,
+    path: String(row.path),
+    inode: String(row.inode),
+    offset: Number(row.offset),
+    head: { length: Number(row.head_length), hash: String(row.head_hash) },
+    anchor: { length: Number(row.anchor_length), hash: String(row.anchor_hash) },
+    openLine: Boolean(row.open_line),
+    shadowOf: row.shadow_of === null ? null : Number(row.shadow_of),
+    gone: Boolean(row.gone),
+    finished: row.finished === null ? null : String(row.finished),
+  }));
+}
+
+/** The lines that DuckDB can not scan even alone: halves of the batch are tried until single lines are left. */
+async function findPoison(
+  connection: DuckDBConnection,
+  batch: Batch,
+  probe: string,
+): Promise<StagedLine[]> {
+  const lines: StagedLine[] = [];
+  for await (const line of stagedLines(batch)) lines.push(line);
+  const search = async (from: number, to: number): Promise<StagedLine[]> => {
+    if (await scans(connection, lines.slice(from, to), probe)) return [];
+    if (to - from === 1) return lines.slice(from, to);
+    const middle = (from + to) >> 1;
+    return [...(await search(from, middle)), ...(await search(middle, to))];
+  };
+  return lines.length === 0 ? [] : search(0, lines.length);
+}
+
+async function scans(
+  connection: DuckDBConnection,
+  lines: readonly StagedLine[],
+  probe: string,
+): Promise<boolean> {
+  await writeFile(probe, lines.map(({ line }) => `${line}\n`).join(''));
+  try {
+    const both = await connection.runAndReadAll(
+      `select
+        (select count(*) from read_ndjson_objects(${quoted(probe)}, ignore_errors = true)),
+        (select count(*) from read_ndjson(${quoted(probe)}, columns = {metadata: 'JSON'}, ignore_errors = true))`,
+    );
+    return (both.getRows()[0] ?? []).every((found) => Number(found) === lines.length);
+  } catch (error) {
+    if (isScanError(error)) return false;
+    throw error;
+  }
+}

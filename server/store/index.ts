@@ -1,0 +1,161 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSource, type Sink, SOURCES, type Source } from '../../ingest/index.ts';
+import { createWriter } from './append.ts';
+import { openEngine } from './engine.ts';
+import { migrate } from './migrate.ts';
+import { openReaders, type Readers } from './read.ts';
+import { batchStatements, timestampExpression } from './statements.ts';
+import type { Plain } from './values.ts';
+
+export type { Readers, Rows } from './read.ts';
+export type { Plain, ValueKind } from './values.ts';
+
+export interface StoreOptions {
+  /** The folder of the database and of what belongs to it. */
+  readonly folder: string;
+  /** The folder of the SQL files. */
+  readonly sql: string;
+  readonly memory: string;
+  readonly maxLine: number;
+  readonly queryTimeoutMs: number;
+  /** Called once DuckDB has given the database up: nothing works from then on but to start anew. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** What is known of a source's lines. Counters count since the beginning; `stored`, `oldest` and `newest` say what is there now. */
+export interface LedgerEntry {
+  readonly source: Source;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly rows: number;
+  readonly rejected: number;
+  readonly repaired: number;
+  readonly undated: number;
+  readonly stored: number;
+  readonly oldest: string | null;
+  readonly newest: string | null;
+}
+
+export interface Store extends Readers {
+  readonly sink: Sink;
+  /** The folder that batches are staged in. */
+  readonly staging: string;
+  /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
+  moment(expression: string): string;
+  /** How many entries a source has, and the oldest and newest of them, ms since the epoch; null when it has none. */
+  span(source: Source): Promise<{ count: number; oldestMs: number; newestMs: number } | null>;
+  ledger(): Promise<LedgerEntry[]>;
+  /** The latest rejected lines, of one source or of all. */
+  rejected(source: Source | null, limit: number): Promise<Record<string, Plain>[]>;
+  /** Writes everything back and closes. */
+  shutdown(): Promise<void>;
+}
+
+/** Opens the store in `folder`, making it if it is not there. Throws when it can not be opened, and leaves it as it is. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { folder, sql, memory, maxLine, queryTimeoutMs } = options;
+  const staging = join(folder, 'staging');
+  mkdirSync(staging, { recursive: true, mode: 0o700 });
+  const engine = await openEngine({
+    database: join(folder, 'tailpond.duckdb'),
+    staging,
+    temporary: join(folder, 'tmp'),
+    memory,
+  });
+  try {
+    const connection = await engine.connect();
+    await migrate(connection, join(sql, 'schema'));
+    const ingest = join(sql, 'ingest');
+    const statements = batchStatements(ingest, maxLine);
+    const writer = createWriter({ connection, statements, probe: join(staging, 'probe.ndjson') });
+    const readers = await openReaders(engine, queryTimeoutMs);
+    const fatal = <T>(promise: Promise<T>) =>
+      promise.catch((error) => raise(error, options.onFatal));
+    const rows = async (text: string, values: Record<string, string | null>, maxRows: number) => {
+      const result = await fatal(readers.query(text, values, { maxRows }));
+      return result.rows.map((row) =>
+        Object.fromEntries(result.columns.map(({ name }, i) => [name, row[i] ?? null])),
+      );
+    };
+
+    return {
+      staging,
+      sink: {
+        files: () => fatal(writer.files()),
+        append: (batch) => fatal(writer.append(batch)),
+        record: (files, forgotten) => fatal(writer.record(files, forgotten)),
+        idle: () => fatal(writer.idle()),
+      },
+      query: (text, values, limits) => fatal(readers.query(text, values, limits)),
+      describe: (text) => readers.describe(text),
+      stop: (reason) => readers.stop(reason),
+      close: () => readers.close(),
+      moment: (expression) => timestampExpression(ingest, expression),
+      async span(source) {
+        const [row] = await rows(
+          `select count(*) as count, epoch_ms(min(timestamp)) as oldest, epoch_ms(max(timestamp)) as newest from ${source}`,
+          {},
+          1,
+        );
+        if (!row || row.oldest === null) return null;
+        return {
+          count: Number(row.count),
+          oldestMs: Number(row.oldest),
+          newestMs: Number(row.newest),
+        };
+      },
+      async ledger() {
+        const stored = SOURCES.map(
+          (source) =>
+            `select '${source}' as source, count(*) as stored, min(timestamp) as oldest, max(timestamp) as newest from ${source}`,
+        );
+        const entries = await rows(
+          `select * from ledger join (${stored.join(' union all ')}) using (source)`,
+          {},
+          SOURCES.length,
+        );
+        const bySource = new Map(entries.map((entry) => [entry.source, entry]));
+        return SOURCES.map((source) => numbers(bySource.get(source)));
+      },
+      rejected: (source, limit) => {
+        if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
+        const from = source ? `rejected where source = '${source}'` : 'rejected';
+        // The latest by an aggregate: a top-N without a bound in time can come up short (docs/decisions/0004).
+        return rows(
+          `select source, file, "offset", length, reason, rejected_at, line
+            from rejected
+            where rowid in (select unnest(max(rowid, ${limit})) from ${from})
+            order by rowid desc`,
+          {},
+          limit,
+        );
+      },
+      async shutdown() {
+        await writer.checkpoint();
+        readers.close();
+        connection.closeSync();
+        engine.close();
+      },
+    };
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+}
+
+/** DuckDB invalidates a database after some errors: every later statement of this process fails. */
+function raise(error: unknown, onFatal: (error: Error) => void): never {
+  if (error instanceof Error && /FATAL Error|database has been invalidated/.test(error.message))
+    onFatal(error);
+  throw error;
+}
+
+function numbers(entry: Record<string, Plain> | undefined): LedgerEntry {
+  if (!entry) throw new Error('BUG: a source is missing in the ledger');
+  const values = Object.entries(entry).map(([key, value]) => [
+    key,
+    typeof value === 'bigint' ? Number(value) : value,
+  ]);
+  return Object.fromEntries(values) as LedgerEntry;
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+
+/**
+ * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own, then
+ * checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws when the database was
+ * written by a newer version, naming both.
+ */
+export async function migrate(connection: DuckDBConnection, schema: string): Promise<void> {
+  await connection.run(
+    'create table if not exists schema_version (version integer not null, applied_at timestamp not null)',
+  );
+  const rows = await connection.runAndReadAll(
+    'select coalesce(max(version), 0)::integer from schema_version',
+  );
+  const current = Number(rows.getRows()[0]?.[0]);
+  const files = readdirSync(schema)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  const newest = files.length;
+  if (current > newest) {
+    throw new Error(
+      `The database has schema version ${current}, this version of tailpond knows up to ${newest}: install the newer one again`,
+    );
+  }
+  for (const [index, name] of files.entries()) {
+    const version = index + 1;
+    if (Number.parseInt(name, 10) !== version)
+      throw new Error(`BUG: ${name} is not schema version ${version}`);
+    if (version <= current) continue;
+    await connection.run('begin');
+    await connection.run(readFileSync(join(schema, name), 'utf8'));
+    await connection.run(`insert into schema_version values (${version}, now()::timestamp)`);
+    await connection.run('commit');
+    await connection.run('checkpoint');
+  }
+}

@@ -1,0 +1,177 @@
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { AppError } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { type Plain, plain, type ValueKind, valueKind } from './values.ts';
+
+/** The rows of an answer: values in column order. */
+export interface Rows {
+  readonly columns: readonly { readonly name: string; readonly kind: ValueKind }[];
+  readonly rows: readonly (readonly Plain[])[];
+}
+
+export interface QueryOptions {
+  /** Rows beyond this many are not read. */
+  readonly maxRows: number;
+  /** Ends the query, and the wait for it, with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Readers {
+  /**
+   * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
+   * queries wait, `QUERY_TIMEOUT`, or DuckDB's own error, whose message may quote data and is not for clients.
+   */
+  query(
+    sql: string,
+    values: Readonly<Record<string, string | null>>,
+    options: QueryOptions,
+  ): Promise<Rows>;
+  /** What a statement takes and gives, without running it. Throws what is wrong with it. */
+  describe(sql: string): Promise<{ parameters: string[]; columns: string[]; select: boolean }>;
+  /** Ends every query that runs or waits, with this reason, and takes no more. */
+  stop(reason: Error): void;
+  close(): void;
+}
+
+/** Fewer than libuv's threads, which queries block: the file system and ingest keep the others. */
+const READERS = 4;
+const QUEUE = 64;
+/** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
+const INTERRUPT_MS = 20;
+const SELECT = 1;
+
+/** Opens a small pool of connections that only read. `timeoutMs` bounds the wait for a connection and the query. */
+export async function openReaders(engine: Engine, timeoutMs: number): Promise<Readers> {
+  const idle: DuckDBConnection[] = [];
+  for (let i = 0; i < READERS; i++) idle.push(await engine.connect());
+  const all = [...idle];
+  const stopping = new AbortController();
+  const waiting: ((connection: DuckDBConnection) => void)[] = [];
+
+  const lease = async (signal: AbortSignal): Promise<DuckDBConnection> => {
+    signal.throwIfAborted();
+    const free = idle.pop();
+    if (free) return free;
+    if (waiting.length >= QUEUE) throw new AppError('OVERLOADED');
+    return new Promise((resolve, reject) => {
+      const serve = (connection: DuckDBConnection) => {
+        signal.removeEventListener('abort', leave);
+        resolve(connection);
+      };
+      const leave = () => {
+        waiting.splice(waiting.indexOf(serve), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.push(serve);
+    });
+  };
+
+  const release = (connection: DuckDBConnection) => {
+    const next = waiting.shift();
+    if (next) next(connection);
+    else idle.push(connection);
+  };
+
+  return {
+    async query(sql, values, { maxRows, signal }) {
+      const timeout = new AbortController();
+      const timer = setTimeout(() => timeout.abort(new AppError('QUERY_TIMEOUT')), timeoutMs);
+      const ends = AbortSignal.any([timeout.signal, stopping.signal, ...(signal ? [signal] : [])]);
+      try {
+        const connection = await lease(ends);
+        try {
+          return await interruptible(connection, ends, () => run(connection, sql, values, maxRows));
+        } finally {
+          release(connection);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async describe(sql) {
+      const connection = await engine.connect();
+      try {
+        const statement = await connection.prepare(sql);
+        const parameters = Array.from({ length: statement.parameterCount }, (_, i) =>
+          statement.parameterName(i + 1),
+        );
+        const columns = Array.from({ length: statement.columnCount }, (_, i) =>
+          statement.columnName(i),
+        );
+        const select = statement.statementType === SELECT;
+        statement.destroySync();
+        return { parameters, columns, select };
+      } finally {
+        connection.closeSync();
+      }
+    },
+    stop: (reason) => stopping.abort(reason),
+    close() {
+      for (const connection of all) connection.closeSync();
+    },
+  };
+}
+
+async function run(
+  connection: DuckDBConnection,
+  sql: string,
+  values: Readonly<Record<string, string | null>>,
+  maxRows: number,
+): Promise<Rows> {
+  // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
+  const statement = await connection.prepare(sql);
+  try {
+    bind(statement, values);
+    const result = await statement.stream();
+    const columns = result
+      .columnNames()
+      .map((name, i) => ({ name, kind: valueKind(result.columnType(i)) }));
+    const rows: Plain[][] = [];
+    for (
+      let chunk = await result.fetchChunk();
+      chunk && chunk.rowCount > 0;
+      chunk = await result.fetchChunk()
+    ) {
+      for (const row of chunk.getRows()) {
+        if (rows.length === maxRows) return { columns, rows };
+        rows.push(row.map(plain));
+      }
+    }
+    return { columns, rows };
+  } finally {
+    statement.destroySync();
+  }
+}
+
+function bind(statement: DuckDBPreparedStatement, values: Readonly<Record<string, string | null>>) {
+  for (let index = 1; index <= statement.parameterCount; index++) {
+    const value = values[statement.parameterName(index)];
+    if (value === undefined)
+      throw new Error(`BUG: no value for $${statement.parameterName(index)}`);
+    if (value === null) statement.bindNull(index);
+    else statement.bindVarchar(index, value);
+  }
+}
+
+async function interruptible<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  action: () => Promise<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer = setInterval(() => connection.interrupt(), INTERRUPT_MS);
+  };
+  signal.addEventListener('abort', interrupt, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await action();
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+    clearInterval(timer);
+  }
+}

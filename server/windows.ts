@@ -1,0 +1,32 @@
+/** Entries that a first window is to hold, as a multiple of the rows that are wanted: one project of many has fewer. */
+const FIRST_WINDOW = 50;
+const WIDEN = 8;
+const SHORTEST_MS = 60_000;
+
+/** What is known before the first window: the source's entries, and the bounds that the request set, in ms. */
+export interface Reach {
+  readonly count: number;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+  readonly fromMs: number | null;
+  readonly untilMs: number | null;
+}
+
+/**
+ * Lower bounds of time, each farther back than the one before, the last one reaching everything; ms since the epoch.
+ * A query for the newest rows is run with one after the other until it is full. Needed twice: a top-N without a bound
+ * in time comes up short while checkpoints run (docs/decisions/0004), and a near bound reads less.
+ */
+export function* windowStarts(rows: number, reach: Reach, nowMs: number): Generator<number> {
+  const end = Math.min(reach.newestMs, reach.untilMs ?? nowMs, nowMs);
+  const start = Math.max(reach.oldestMs, reach.fromMs ?? reach.oldestMs);
+  const density = Math.max(1, reach.newestMs - reach.oldestMs) / reach.count;
+  for (
+    let span = Math.max(SHORTEST_MS, density * rows * FIRST_WINDOW);
+    end - span > start;
+    span *= WIDEN
+  ) {
+    yield end - span;
+  }
+  yield start;
+}

@@ -1,0 +1,101 @@
+-- A list of the newest log entries of one project, optionally bounded by a time range.
+--! uuid: 5f2a1f6e-6a0b-4f0e-9d5c-2f6b1a9e7c11
+--! max_rows: 1000
+--! caching: off
+--! warming: off
+--! sandboxing: on
+--! redact_pii: off
+--! parameter: project string required, the project's reference; only its entries are listed
+--! parameter: iso_timestamp_start timestamp optional, exclusive lower bound
+--! parameter: iso_timestamp_end timestamp optional, inclusive upper bound
+--! windows: edge_logs 100 iso_timestamp_start iso_timestamp_end
+with
+edge_logs as (
+  select id, timestamp, event_message, metadata
+  from main.edge_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+postgres_logs as (
+  select id, timestamp, event_message, metadata
+  from main.postgres_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+function_edge_logs as (
+  select id, timestamp, event_message, metadata
+  from main.function_edge_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+function_logs as (
+  select id, timestamp, event_message, metadata
+  from main.function_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+auth_logs as (
+  select id, timestamp, event_message, metadata
+  from main.auth_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+realtime_logs as (
+  select id, timestamp, event_message, metadata
+  from main.realtime_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+storage_logs as (
+  select id, timestamp, event_message, metadata
+  from main.storage_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+postgrest_logs as (
+  select id, timestamp, event_message, metadata
+  from main.postgrest_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+),
+pgbouncer_logs as (
+  select id, timestamp, event_message, metadata
+  from main.pgbouncer_logs
+  where
+    project = @project::varchar
+    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
+    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
+    and timestamp >= @newest_from::timestamp
+)
+select
+  id,
+  epoch_us(timestamp) as timestamp,
+  event_message,
+  metadata
+from edge_logs
+order by edge_logs.timestamp desc
+limit 100

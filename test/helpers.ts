@@ -1,0 +1,269 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import type TestAgent from 'supertest/lib/agent.js';
+import { type Ingest, type Refusal, type Source, startIngest } from '../ingest/index.ts';
+import { createApp } from '../server/app.ts';
+import { type Clock, createCache } from '../server/cache.ts';
+import { loadEndpoints } from '../server/endpoints.ts';
+import { ROOT } from '../server/root.ts';
+import { type LedgerEntry, openStore, type Plain, type Store } from '../server/store/index.ts';
+
+export const TOKEN = 'a-token-for-tests-only';
+const silent = pino({ level: 'silent' });
+
+/** Gives a new folder, and removes it afterwards. */
+export async function withFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tailpond-test-'));
+  try {
+    return await action(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Calls `check` until it no longer throws; then gives what it gave. Throws its last error after `withinMs`. */
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await delay(20);
+    }
+  }
+}
+
+export interface StoreSettings {
+  readonly maxLine?: number;
+  readonly queryTimeoutMs?: number;
+  /** The folder of the SQL files; the project's own without it. */
+  readonly sql?: string;
+}
+
+/** Opens the store of a data folder, and closes it afterwards. One at a time: a process has one database. */
+export async function withStore<T>(
+  data: string,
+  action: (store: Store) => Promise<T>,
+  settings: StoreSettings = {},
+): Promise<T> {
+  const store = await openStore({
+    folder: join(data, 'store'),
+    sql: settings.sql ?? join(ROOT, 'sql'),
+    memory: '400MB',
+    maxLine: settings.maxLine ?? 1024 * 1024,
+    queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
+    onFatal(error) {
+      throw error;
+    },
+  });
+  try {
+    return await action(store);
+  } finally {
+    await store.shutdown();
+  }
+}
+
+/** A running ingest over a data folder, and ways to look at what it made of the files. */
+export interface Pond {
+  readonly data: string;
+  readonly store: Store;
+  readonly ingest: Ingest;
+  /** Appends text to a file below the logs folder, making it and its folders. */
+  write(path: string, text: string | Uint8Array): void;
+  /** The ledger's entry of a source. */
+  ledger(source?: Source): Promise<LedgerEntry>;
+  /** Waits until a source counts this many lines; gives the ledger's entry. Fails if there are more. */
+  lines(count: number, source?: Source): Promise<LedgerEntry>;
+  /** Every row of a source, in the order of `orderBy`. */
+  rows(source?: Source, orderBy?: string): Promise<Record<string, Plain>[]>;
+  rejected(source?: Source): Promise<Record<string, Plain>[]>;
+  refused(): readonly Refusal[];
+}
+
+/** Starts store and ingest on a data folder, and stops both afterwards; again on the same folder is a restart. */
+export async function withPond<T>(
+  data: string,
+  action: (pond: Pond) => Promise<T>,
+  settings: StoreSettings = {},
+): Promise<T> {
+  return withStore(
+    data,
+    async (store) => {
+      const logs = join(data, 'logs');
+      const maxLine = settings.maxLine ?? 1024 * 1024;
+      const ingest = await startIngest(
+        { logs, staging: store.staging, maxLine, log: silent },
+        store.sink,
+      );
+      try {
+        return await action(pond(data, store, ingest));
+      } finally {
+        await ingest.close();
+      }
+    },
+    settings,
+  );
+}
+
+function pond(data: string, store: Store, ingest: Ingest): Pond {
+  const self: Pond = {
+    data,
+    store,
+    ingest,
+    write(path, text) {
+      const file = join(data, 'logs', path);
+      mkdirSync(dirname(file), { recursive: true });
+      appendFileSync(file, text);
+    },
+    async ledger(source = 'edge_logs') {
+      const entry = (await store.ledger()).find((candidate) => candidate.source === source);
+      if (!entry) throw new Error(`no ledger entry of ${source}`);
+      return entry;
+    },
+    lines: (count, source = 'edge_logs') =>
+      eventually(async () => {
+        const entry = await self.ledger(source);
+        if (entry.lines !== count) throw new Error(`${entry.lines} lines instead of ${count}`);
+        return entry;
+      }),
+    async rows(source = 'edge_logs', orderBy = 'id') {
+      const result = await store.query(
+        `select * from ${source} order by ${orderBy}`,
+        {},
+        { maxRows: 1_000_000 },
+      );
+      const names = result.columns.map(({ name }) => name);
+      return result.rows.map((row) => Object.fromEntries(names.map((n, i) => [n, row[i] ?? null])));
+    },
+    rejected: (source = 'edge_logs') => store.rejected(source, 1000),
+    refused: () => ingest.status().refused,
+  };
+  return self;
+}
+
+export interface Served extends Pond {
+  /** supertest on the real app, without a token. */
+  readonly http: TestAgent;
+  /** A GET with the token. */
+  get(path: string): supertest.Test;
+}
+
+/** The real app over a data folder with store and ingest; `clock` drives the cache. */
+export async function withApp<T>(
+  data: string,
+  action: (served: Served) => Promise<T>,
+  settings: StoreSettings & { clock?: Clock; corsOrigin?: string; endpoints?: string } = {},
+): Promise<T> {
+  return withPond(
+    data,
+    async (pond) => {
+      const folder = settings.endpoints ?? join(ROOT, 'sql', 'endpoints');
+      const app = createApp({
+        token: TOKEN,
+        corsOrigin: settings.corsOrigin ?? null,
+        store: pond.store,
+        ingest: pond.ingest,
+        endpoints: await loadEndpoints(folder, pond.store),
+        cache: createCache({
+          maxEntries: 100,
+          maxBytes: 1e7,
+          ...(settings.clock ? { clock: settings.clock } : {}),
+        }),
+        logger: silent,
+        isDraining: () => false,
+      });
+      const http = supertest(app) as unknown as TestAgent;
+      return action({ ...pond, http, get: (path) => http.get(path).set('X-API-KEY', TOKEN) });
+    },
+    settings,
+  );
+}
+
+/** The service as a process of its own. */
+export interface Service {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** The log lines so far, parsed. */
+  readonly log: readonly Record<string, unknown>[];
+  /** A GET with the token; gives the parsed body. */
+  get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Sends a signal and waits for the end; gives the exit code, or the signal's name. */
+  end(signal: NodeJS.Signals): Promise<number | string>;
+}
+
+/** Starts the service on a data folder with a free port, waits until it listens and is ready, and ends it afterwards. */
+export async function withService<T>(
+  data: string,
+  action: (service: Service) => Promise<T>,
+  options: { env?: Record<string, string>; args?: string[] } = {},
+): Promise<T> {
+  const { child, log } = spawnService(data, options);
+  const ended = once(child, 'exit');
+  try {
+    const url = await eventually(() => {
+      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+      const line = log.find(({ port }) => typeof port === 'number');
+      if (!line) throw new Error('the service does not listen yet');
+      return `http://127.0.0.1:${line.port}`;
+    });
+    return await action({
+      child,
+      url,
+      log,
+      async get(path) {
+        const response = await fetch(url + path, { headers: { 'X-API-KEY': TOKEN } });
+        return {
+          status: response.status,
+          body: (await response.json()) as Record<string, unknown>,
+        };
+      },
+      async end(signal) {
+        child.kill(signal);
+        const [code, name] = await ended;
+        return code ?? name;
+      },
+    });
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  }
+}
+
+/** Starts the service and does not wait: for starts that are meant to fail. stderr is kept in `errors`. */
+export function spawnService(
+  data: string,
+  options: { env?: Record<string, string>; args?: string[] } = {},
+) {
+  const env = {
+    PATH: process.env.PATH,
+    UV_THREADPOOL_SIZE: '16',
+    TAILPOND_DATA: data,
+    TAILPOND_PORT: '0',
+    TAILPOND_TOKEN: TOKEN,
+    TAILPOND_LOG_LEVEL: 'debug',
+    ...options.env,
+  };
+  const args = ['--import=tsx', join(ROOT, 'server/main.ts'), ...(options.args ?? [])];
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: Record<string, unknown>[] = [];
+  const errors: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    log.push(line.startsWith('{') ? JSON.parse(line) : { text: line });
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
+  return { child, log, errors };
+}

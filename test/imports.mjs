@@ -1,0 +1,88 @@
+// Checks the imports of server/ and ingest/ (CONTRIBUTING.md): prints each fault with file and line; exit 1 if any.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DUCKDB = '@duckdb/node-api';
+const NAMELESS = /\b(?:utils?|helpers?|common|lib)\.[cm]?[jt]s$/;
+/** `import … from 'x'`, `export … from 'x'`, `import 'x'`, types included; and `import('x')`, `require('x')`. */
+const IMPORT =
+  /^[ \t]*(?:import|export)\b(?:[^'"`;=]*?\bfrom)?\s*(['"])(?<from>[^'"\n]+)\1|\b(?:import|require)\(\s*(['"`])(?<call>[^'"`\n]+)\3/gm;
+
+const files = ['server', 'ingest'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((file) => /\.[cm]?[jt]s$/.test(file)),
+);
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const faults = [];
+for (const file of files) checkFile(file);
+for (const cycle of cycles()) faults.push(cycle);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;
+else console.log(`Checked the imports of ${files.length} files.`);
+
+function importsOf(file) {
+  const text = withoutComments(readFileSync(join(ROOT, file), 'utf8'));
+  return [...text.matchAll(IMPORT)].map((match) => {
+    const name = match.groups.from ?? match.groups.call;
+    // The line of the name, where editors point to as well.
+    const line = text.slice(0, match.index + match[0].length).split('\n').length;
+    const target = name.startsWith('.')
+      ? relative(ROOT, resolve(ROOT, dirname(file), name))
+      : undefined;
+    return { name, line, target };
+  });
+}
+
+function checkFile(file) {
+  const fault = (line, text) => faults.push(`${file}:${line}: ${text}`);
+  if (NAMELESS.test(file)) fault(1, 'a name that says nothing; name the file after what it does');
+
+  for (const { name, line, target } of imports.get(file)) {
+    if (file.startsWith('ingest/')) {
+      if (target && !target.startsWith('ingest/'))
+        fault(line, `ingest/ imports ${target}; it may import nothing outside ingest/`);
+      if (/^(@duckdb\/|express$|(node:)?https?$)/.test(name))
+        fault(line, `ingest/ imports ${name}; it knows files and bytes, no database and no HTTP`);
+    }
+    if (name.startsWith('@duckdb/') && !file.startsWith('server/store/'))
+      fault(line, `${name} is imported outside server/store/`);
+    if (name.startsWith('@duckdb/') && name !== DUCKDB)
+      fault(line, `${name} is imported; only ${DUCKDB} may be`);
+    if (target && /^(server|ingest)\//.test(target) && !existsSync(join(ROOT, target)))
+      fault(line, `${target} does not exist`);
+  }
+
+  if (file === 'server/store/engine.ts') return;
+  const lines = withoutComments(readFileSync(join(ROOT, file), 'utf8')).split('\n');
+  lines.forEach((text, i) => {
+    if (/\bDuckDBInstance\b/.test(text))
+      fault(i + 1, 'DuckDBInstance is named outside server/store/engine.ts, which alone opens it');
+  });
+}
+
+/** Every import that closes a cycle, found by a walk that goes depth first. */
+function cycles() {
+  const found = [];
+  const done = new Set();
+  const walk = (file, path) => {
+    for (const { line, target } of imports.get(file) ?? []) {
+      const start = path.indexOf(target);
+      if (start !== -1)
+        found.push(`${file}:${line}: a cycle: ${[...path.slice(start), target].join(' -> ')}`);
+      else if (imports.has(target) && !done.has(target)) walk(target, [...path, target]);
+    }
+    done.add(file);
+  };
+  for (const file of files) if (!done.has(file)) walk(file, [file]);
+  return found;
+}
+
+/** Whole-line comments become empty lines, so that line numbers stay; nothing else can look like an import here. */
+function withoutComments(text) {
+  return text
+    .replace(/^[ \t]*\/\*[^]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ''))
+    .replace(/^[ \t]*\/\/.*$/gm, '');
+}

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type Content, openContent } from './content.ts';
-import { digest, HEAD_BYTES, holds, identify } from './identity.ts';
-import { isGzip, isRotated } from './name.ts';
+import { ANCHOR_BYTES, digest, HEAD_BYTES, holds, identify, isDigestOf } from './identity.ts';
+import { isGzip, isRotated, isRotationOf } from './name.ts';
 import { type Found, found as foundBy, type Listing } from './scan.ts';
-import type { LongLine } from './tail.ts';
+import { type LongLine, RECENT_BYTES } from './tail.ts';
 import type { IngestLog, KnownFile, Refusal, Sink } from './types.ts';
 
 /** A file that is being followed. Its handle outlives its name, so that a deleted file is read to its end. */
@@ -27,6 +27,8 @@ export interface TailedFile {
   grewAt: number;
 }
 
+/** A copy of a log that was truncated appears soon, if at all. */
+const RECENT_MS = 60_000;
 /** A rotated name may be a copy that is still being written, and matches nothing yet. */
 const SETTLE_MS = 1000;
 /** A file first seen this soon after its last change is one that grows now. */
@@ -46,6 +48,8 @@ export class Files {
   readonly tailed = new Map<number, TailedFile>();
   refused: Refusal[] = [];
   private readonly known = new Map<number, KnownFile>();
+  /** The bytes before the offsets of files that were read, or truncated, within the last minute. */
+  private readonly recent = new Map<number, { bytes: Buffer; end: number; at: number }>();
   private readonly waiting = new Map<string, { version: string; since: number }>();
   private readonly refusedVersions = new Map<string, { version: string; reason: string }>();
   private readonly named = new Set<string>();
@@ -83,7 +87,15 @@ export class Files {
   }
 
   /** Notes what a file has become by a batch that is on its way. */
-  advance(file: TailedFile, known: KnownFile): void {
+  advance(file: TailedFile, known: KnownFile, read: Buffer = Buffer.alloc(0)): void {
+    if (read.length > 0) {
+      const before = this.recent.get(known.id);
+      const taken = known.offset - file.known.offset;
+      const follows = before?.end === file.known.offset && taken <= read.length;
+      const bytes = follows ? Buffer.concat([before.bytes, read.subarray(-taken)]) : read;
+      const kept = Buffer.from(bytes.subarray(-RECENT_BYTES));
+      this.recent.set(known.id, { bytes: kept, end: known.offset, at: performance.now() });
+    }
     file.known = known;
     this.known.set(known.id, known);
   }
@@ -124,6 +136,7 @@ export class Files {
     for (const path of this.waiting.keys()) {
       if (!listing.found.some((entry) => entry.path === path)) this.waiting.delete(path);
     }
+    for (const [id, { at }] of this.recent) if (now - at > RECENT_MS) this.recent.delete(id);
     this.nameRefused();
   }
 
@@ -202,9 +215,21 @@ export class Files {
 
   /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
   async fail(file: TailedFile, error: NodeJS.ErrnoException): Promise<void> {
-    await file.content?.close().catch(() => {});
-    this.tailed.delete(file.known.id);
-    this.unreadable(file.found ?? { ...file.known, ...file }, error);
+    if (isGzip(file.known.path)) return this.refuse(file, unreadable(file.known.path, error));
+    await this.unfollow(file);
+    this.refused.push({
+      source: file.known.source,
+      path: file.known.path,
+      reason: unreadable(file.known.path, error),
+    });
+    this.nameRefused();
+  }
+
+  /** Names a file that is not read, and passes it over until it changes. */
+  async refuse(file: TailedFile, reason: string): Promise<void> {
+    await this.unfollow(file);
+    const { source, path } = file.known;
+    this.passOver({ source, path, version: file.version }, reason);
     this.nameRefused();
   }
 
@@ -239,22 +264,13 @@ export class Files {
     if (!content) return;
     let kept = false;
     try {
-      if (await isUtf16(content)) {
-        const reason = 'it is UTF-16, and only UTF-8 is read';
-        this.refusedVersions.set(entry.path, { version: entry.version, reason });
-        this.refused.push({ source: entry.source, path: entry.path, reason });
-        return;
-      }
-      const match = await identify(entry, content, this.known.values()).catch((error) => {
-        // A .gz that is still being written ends early.
-        if (error.code === 'Z_BUF_ERROR' && !this.hasSettled(entry, now)) return undefined;
-        return this.unreadable(entry, error);
-      });
-      if (match === undefined) return;
-      if (match === null && isRotated(entry.path) && !this.hasSettled(entry, now)) return;
-      this.waiting.delete(entry.path);
-      const known = match ? await this.recognise(entry, match) : this.newFile(entry);
+      // A rotation between the scan and the open: the name is another file's now, and met at the next sweep.
+      const { dev, ino } = await content.handle.stat({ bigint: true });
+      if (`${dev}:${ino}` !== entry.inode) return;
+      const known = await this.whichFile(entry, content, now);
+      if (!known) return;
       kept = true;
+      this.waiting.delete(entry.path);
       const recent = Date.now() - entry.mtimeMs < FRESH_MS;
       const { size, version, mtimeMs } = entry;
       this.follow({
@@ -273,6 +289,85 @@ export class Files {
     } finally {
       if (!kept) await content.close();
     }
+  }
+
+  /** The state of the file that stands at a path; null while that can not be told. */
+  private async whichFile(entry: Found, content: Content, now: number): Promise<KnownFile | null> {
+    let match: KnownFile | null;
+    try {
+      match = await identify(entry, content, this.known.values());
+      if (match) return await this.recognise(entry, match);
+      if (!isRotated(entry.path)) return this.newFile(entry);
+      // A copy that is still being written is shorter than what was read, and matches nothing yet.
+      if (this.mayBecomeCopy(entry) && !this.hasSettled(entry, now)) return null;
+      return (await this.shorterCopy(entry, content)) ?? this.newFile(entry);
+    } catch (cause) {
+      const error = cause as NodeJS.ErrnoException;
+      // A .gz that is still being written ends early.
+      if (error.code === 'Z_BUF_ERROR' && !this.hasSettled(entry, now)) return null;
+      this.passOver(entry, unreadable(entry.path, error));
+      return null;
+    }
+  }
+
+  /**
+   * The state of a copy that ends before the offset of its original, because that one was read on after the copy was
+   * made: all of it has been taken. The original's own bytes prove it, or, when it has been truncated since, the
+   * bytes that were read of it last.
+   */
+  private async shorterCopy(entry: Found, content: Content): Promise<KnownFile | null> {
+    if (content.gzip) return null;
+    for (const file of this.known.values()) {
+      if (file.offset <= entry.size || !isRotationOf(entry.path, file.path)) continue;
+      const original = this.tailed.get(file.id);
+      // The original may have been truncated without our having seen it yet.
+      const same =
+        (await this.endsWithin(content, file, entry.size)) ||
+        (original?.content && (await sameStart(content, original.content, entry.size)));
+      if (!same) continue;
+      const { source, path, inode } = entry;
+      const read = await readToEnd(content, entry.size);
+      const shadowOf = original ? file.id : null;
+      const id = ++this.lastId;
+      const copy = {
+        ...file,
+        ...read,
+        id,
+        source,
+        path,
+        inode,
+        shadowOf,
+        gone: false,
+        openLine: false,
+      };
+      await this.sink.record([copy], []);
+      return copy;
+    }
+    return null;
+  }
+
+  private mayBecomeCopy(entry: Found): boolean {
+    if (isGzip(entry.path)) return true;
+    return [...this.known.values()].some(
+      (file) => file.offset > entry.size && isRotationOf(entry.path, file.path),
+    );
+  }
+
+  /** Whether `content`, of `size` bytes, ends within what was read last of a file, and in the same bytes. */
+  private async endsWithin(content: Content, file: KnownFile, size: number): Promise<boolean> {
+    const recent = this.recent.get(file.id);
+    if (recent?.end !== file.offset) return false;
+    const start = recent.end - recent.bytes.length;
+    const from = Math.max(start, size - ANCHOR_BYTES);
+    if (from >= size) return false;
+    const bytes = Buffer.alloc(size - from);
+    await content.read(bytes, from);
+    if (!bytes.equals(recent.bytes.subarray(from - start, size - start))) return false;
+    const head = Buffer.alloc(file.head.length);
+    // A head beyond the copy's end lies within the bytes just compared, or the copy could not be judged.
+    return size < head.length
+      ? start === 0
+      : (await content.read(head, 0)) === head.length && isDigestOf(file.head, head);
   }
 
   /**
@@ -373,15 +468,16 @@ export class Files {
     return false;
   }
 
-  private unreadable(
-    entry: Pick<Found, 'source' | 'path' | 'version'>,
-    error: NodeJS.ErrnoException,
-  ): undefined {
+  private passOver(entry: Pick<Found, 'source' | 'path' | 'version'>, reason: string): void {
     const { source, path, version } = entry;
-    const gzip = isGzip(path);
-    const reason = `it can not be ${gzip ? 'unpacked' : 'read'} (${error.code ?? error.message})`;
-    if (gzip) this.refusedVersions.set(path, { version, reason });
+    this.refusedVersions.set(path, { version, reason });
     this.refused.push({ source, path, reason });
+  }
+
+  private async unfollow(file: TailedFile): Promise<void> {
+    await file.content?.close().catch(() => {});
+    file.content = null;
+    this.tailed.delete(file.known.id);
   }
 
   private async openPath(entry: {
@@ -421,14 +517,27 @@ function unread() {
 
 async function readToEnd(content: Content, size: number) {
   const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
-  const anchor = Buffer.alloc(Math.min(size, 256));
+  const anchor = Buffer.alloc(Math.min(size, ANCHOR_BYTES));
   await content.read(head, 0);
   await content.read(anchor, size - anchor.length);
   return { offset: size, head: digest(head), anchor: digest(anchor) };
 }
 
-async function isUtf16(content: Content): Promise<boolean> {
-  const start = Buffer.alloc(2);
-  const got = await content.read(start, 0).catch(() => 0);
-  return got === 2 && (start.readUInt16BE() === 0xfeff || start.readUInt16BE() === 0xfffe);
+/** Whether two contents begin with the same bytes, judged by the first and the last of the first `size`. */
+async function sameStart(a: Content, b: Content, size: number): Promise<boolean> {
+  const [length, last] = [Math.min(size, HEAD_BYTES), Math.max(0, size - ANCHOR_BYTES)];
+  for (const [at, count] of [
+    [0, length],
+    [last, size - last],
+  ] as const) {
+    const [left, right] = [Buffer.alloc(count), Buffer.alloc(count)];
+    await a.read(left, at);
+    await b.read(right, at);
+    if (!left.equals(right)) return false;
+  }
+  return size > 0;
+}
+
+function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {
+  return `it can not be ${isGzip(path) ? 'unpacked' : 'read'} (${code ?? message})`;
 }

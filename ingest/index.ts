@@ -41,6 +41,7 @@ const QUIET_MS = 5000;
 const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
 const RETRY_MAX_MS = 10_000;
+const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 /**
  * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line:
@@ -122,10 +123,11 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         buffer,
       });
       if (result.outcome === 'changed') return await files.replaced(file);
+      if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
       const known = { ...result.known, finished: content.gzip && ended ? version : null };
       if (result.known !== file.known || known.finished) batch.file(known);
-      files.advance(file, known);
+      files.advance(file, known, result.recent);
       file.long = result.long;
       if (ended) file.exhausted = version;
       if (openEnd !== 'leave') file.judged = version;

@@ -42,21 +42,19 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
     } else {
       const continues = place.continues && start === 0;
       const verdict = judge(block.subarray(start, newline), continues, place.maxLine, clean);
-      if (verdict.kind !== 'blank') {
-        const first = start + verdict.first;
-        await stage(unstaged, start);
-        unstaged = verdict.kind === 'whole' ? first : newline + 1;
-        if (verdict.kind === 'rejected') {
-          const { reason, length, line } = verdict;
-          const offset = place.offset + first;
-          batch.reject({ file: place.file, offset, length, reason, line: Buffer.from(line) });
-        } else {
-          batch.lines++;
-        }
-        if (verdict.kind === 'repaired') {
-          batch.repaired++;
-          await batch.stage(verdict.text, place.file, place.offset + first);
-        }
+      const first = start + verdict.first;
+      await stage(unstaged, start);
+      unstaged = verdict.kind === 'whole' ? first : newline + 1;
+      if (verdict.kind === 'rejected') {
+        const { reason, length, line } = verdict;
+        const offset = place.offset + first;
+        batch.reject({ file: place.file, offset, length, reason, line: Buffer.from(line) });
+      } else if (verdict.kind !== 'blank') {
+        batch.lines++;
+      }
+      if (verdict.kind === 'repaired') {
+        batch.repaired++;
+        await batch.stage(verdict.text, place.file, place.offset + first);
       }
     }
     start = newline + 1;
@@ -68,7 +66,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
 
 /** What becomes of a line; `first` is where its text begins in it. */
 type Verdict =
-  | { kind: 'blank' }
+  | { kind: 'blank'; first: number }
   | { kind: 'whole'; first: number }
   | { kind: 'repaired'; first: number; text: Buffer }
   | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
@@ -85,7 +83,7 @@ function judge(line: Buffer, continues: boolean, maxLine: number, clean: boolean
     return { kind: 'rejected', first, reason, length: until - first, line: kept };
   };
 
-  if (first >= to) return { kind: 'blank' };
+  if (first >= to) return { kind: 'blank', first };
   if (to - first > maxLine) return rejected(tooLong(maxLine), to);
   if (continues) return rejected('it continues a line that was taken before its newline came');
   if (line[first] !== OPEN_BRACE || line[end - 1] !== CLOSE_BRACE) {

@@ -6,6 +6,8 @@ import type { Digest, KnownFile } from './types.ts';
 
 /** How much is read at a time: enough to make a system call cheap, little enough to keep the event loop moving. */
 const READ_BYTES = 1024 * 1024;
+/** How much of what was read last is kept, to know a copy by that was made a moment before. */
+export const RECENT_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -36,10 +38,15 @@ export interface TailOptions {
 }
 
 export interface TailResult {
-  /** `end`: everything there is was taken; `more`: the batch is full; `changed`: these are not the known bytes. */
-  readonly outcome: 'end' | 'more' | 'changed';
+  /**
+   * `end`: everything there is was taken; `more`: the batch is full; `changed`: these are not the known bytes;
+   * `utf16`: the file begins with the mark of an encoding that is not read.
+   */
+  readonly outcome: 'end' | 'more' | 'changed' | 'utf16';
   readonly known: KnownFile;
   readonly long: LongLine | null;
+  /** The bytes before the offset, as many as are at hand; at least those that this call took, up to `RECENT_BYTES`. */
+  readonly recent: Buffer;
 }
 
 /** Working memory for `tail`: a line of `maxLine` bytes, a read, and the bytes that identify the file. */
@@ -61,7 +68,8 @@ export async function tail(
 ): Promise<TailResult> {
   const { buffer, maxLine } = options;
   const undo = batch.mark();
-  const changed: TailResult = { outcome: 'changed', known, long: null };
+  const nothing = Buffer.alloc(0);
+  const changed: TailResult = { outcome: 'changed', known, long: null, recent: nothing };
 
   // Identity: the bytes before the offset come with the first read.
   let base = known.offset < HEAD_BYTES ? 0 : known.offset - ANCHOR_BYTES;
@@ -78,6 +86,9 @@ export async function tail(
   let full = false;
   let continues = known.openLine;
   let openLine = known.openLine;
+  if (base + next === 0 && isUtf16(buffer.subarray(0, have))) {
+    return { outcome: 'utf16', known, long: null, recent: nothing };
+  }
   if (base + next === 0 && buffer.subarray(0, have).indexOf(BOM) === 0) {
     next = BOM.length;
     batch.bytes += BOM.length;
@@ -161,7 +172,7 @@ export async function tail(
   if (held) batch.bytes -= base + next - held.offset;
   const offset = held?.offset ?? base + next;
   const outcome = full ? 'more' : 'end';
-  if (offset === known.offset) return { outcome, known, long };
+  if (offset === known.offset) return { outcome, known, long, recent: nothing };
   if (!content.gzip && !(await unchanged(content, proof, offset))) {
     undo();
     return changed;
@@ -171,7 +182,10 @@ export async function tail(
   const anchor = held?.anchor ?? anchorAt(buffer, next);
   const after: KnownFile = { ...known, offset, head, anchor, openLine };
   batch.file(after);
-  return { outcome, known: after, long };
+  const recent = held
+    ? nothing
+    : Buffer.from(buffer.subarray(Math.max(0, next - RECENT_BYTES), next));
+  return { outcome, known: after, long, recent };
 }
 
 /** Looks for the newline that ends a long line. `buffer` then begins at `base`, and `end` is the newline's offset. */
@@ -190,6 +204,11 @@ async function passLongLine(content: Content, long: LongLine, buffer: Buffer) {
 
 function anchorAt(buffer: Buffer, end: number): Digest {
   return digest(buffer.subarray(Math.max(0, end - ANCHOR_BYTES), end));
+}
+
+function isUtf16(start: Buffer): boolean {
+  const mark = start.length < 2 ? 0 : start.readUInt16BE();
+  return mark === 0xfeff || mark === 0xfffe;
 }
 
 /** A truncation between two reads would mix bytes of two generations; the first bytes read and the size tell. */

@@ -35,6 +35,7 @@ const API_KEY_HEADERS =
 export function createApp(deps: AppDeps): Express {
   const { logger } = deps;
   const app = bare(logger);
+  app.get('/livez', alive);
   app.use((_request, _response, next) => {
     if (deps.isDraining()) throw new AppError('DRAINING');
     next();
@@ -95,7 +96,7 @@ function bare(logger: Logger): Express {
         }),
         res: (response: { statusCode: number }) => ({ status: response.statusCode }),
       },
-      customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'warn' : 'debug'),
+      customLogLevel: (_request, response) => (response.statusCode === 500 ? 'warn' : 'debug'),
     }),
   );
   // No HSTS: the service speaks plain HTTP, TLS is the proxy's.

@@ -77,18 +77,24 @@ async function ledger(store: BooksDeps['store'], ingest: BooksDeps['ingest']): P
 }
 
 function readSource(search: URLSearchParams) {
-  const value = search.get('source');
-  if (value === null || value === '') return null;
+  const value = once(search, 'source');
+  if (value === '') return null;
   if (isSource(value)) return value;
   throw invalid('source', `one of ${SOURCES.join(', ')}`, value);
 }
 
 function readLimit(search: URLSearchParams): number {
-  const value = search.get('limit');
-  if (value === null || value === '') return REJECTED_DEFAULT;
+  const value = once(search, 'limit');
+  if (value === '') return REJECTED_DEFAULT;
   if (/^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= REJECTED_MAX)
     return Number(value);
   throw invalid('limit', `a whole number from 1 to ${REJECTED_MAX}`, value);
+}
+
+function once(search: URLSearchParams, name: string): string {
+  const given = search.getAll(name);
+  if (given.length > 1) throw invalid(name, 'given once', given.join(', '));
+  return given[0] ?? '';
 }
 
 function invalid(parameter: string, allowed: string, value: string): AppError {

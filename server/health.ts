@@ -3,7 +3,7 @@ import type { Ingest } from '../ingest/index.ts';
 import { AppError } from './errors.ts';
 import type { Store } from './store/index.ts';
 
-/** Liveness and readiness, without a token: `/livez`, `/readyz`, and the latter as `/health` and `/healthz`. */
+/** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`. */
 export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status'>): Router {
   const ready: RequestHandler = async (_request, response) => {
     const { trouble } = ingest.status();
@@ -17,7 +17,6 @@ export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   };
   const router = Router();
-  router.get('/livez', alive);
   router.get(['/readyz', '/health', '/healthz'], ready);
   return router;
 }

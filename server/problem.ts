@@ -7,8 +7,14 @@ export function problem(logger: Logger): ErrorRequestHandler {
   return function answerProblem(error, request, response, next) {
     if (response.headersSent) return next(error);
     const shown = toAppError(error);
-    if (shown.status >= 500)
-      (request.log ?? logger).error({ err: error, code: shown.code }, shown.title);
+    const log = request.log ?? logger;
+    // The engine's messages quote stored data: above debug only their kind is told.
+    const kind =
+      error instanceof Error
+        ? (/^[A-Za-z ]+ Error/.exec(error.message)?.[0] ?? error.name)
+        : typeof error;
+    if (shown.code === 'INTERNAL') log.error({ kind }, shown.title);
+    if (shown.status >= 500) log.debug({ err: error, code: shown.code }, shown.title);
     sendProblem(response, shown, String(request.id ?? ''));
   };
 }

@@ -83,6 +83,6 @@ function cycles() {
 /** Whole-line comments become empty lines, so that line numbers stay; nothing else can look like an import here. */
 function withoutComments(text) {
   return text
-    .replace(/^[ \t]*\/\*[^]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ''))
+    .replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ''))
     .replace(/^[ \t]*\/\/.*$/gm, '');
 }

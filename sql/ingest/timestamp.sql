@@ -1,7 +1,7 @@
 -- A moment in UTC, cut to the microsecond, from the text {text}; NULL when it is in none of the forms that are taken.
 -- (The session's time zone is UTC.) The form is checked first, because DuckDB's own casts also take 'infinity', 'epoch', BC and names of zones.
 case
-  when regexp_full_match({text}, '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([zZ]|[+-]\d\d:?\d\d)?') then
+  when regexp_full_match({text}, '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([zZ]|[+-]([01]\d|2[0-3]):?[0-5]\d)?') then
     try_cast(
       case
         when regexp_matches({text}, '[tz,]|:60|^.{16}[Z+-]') then

@@ -81,21 +81,25 @@ async function compare(
   await writeFile(files[0] ?? '', whole);
   const offsets = new Map<string, number>();
   let at = 1;
+  let alone = 0;
   for (const [i, line] of lines.entries()) {
     const name = `${ALONE}/run${run}x${i}.log`;
-    offsets.set(name, at - 1);
+    // Another first line in every file: the inode of one that was removed may come again, with the same short content.
+    const first = blank(run * LINES + i);
+    offsets.set(name, at - first.length);
     at += line.length + 1;
+    alone += first.length + line.length + 1;
     files.push(join(logs, name));
-    await writeFile(join(logs, name), Buffer.concat([NEWLINE, line, NEWLINE]));
+    await writeFile(join(logs, name), Buffer.concat([first, line, NEWLINE]));
   }
   await eventually(async () => {
     const now = await bytes(store);
     const done = [now.together - before.together, now.alone - before.alone];
     const { trouble } = ingest.status();
-    expect(done, trouble ?? 'bytes').to.deep.equal([whole.length, whole.length - 1 + lines.length]);
+    expect(done, trouble ?? 'bytes').to.deep.equal([whole.length, alone]);
   }, 10_000);
   expect(await rows(store, TOGETHER)).to.deep.equal(await rows(store, ALONE));
-  const alone = (await rejected(store, ALONE)).map(([file, offset, ...rest]) => [
+  const expected = (await rejected(store, ALONE)).map(([file, offset, ...rest]) => [
     (offsets.get(String(file)) ?? Number.NaN) + Number(offset),
     ...rest,
   ]);
@@ -103,12 +107,17 @@ async function compare(
     Number(offset),
     ...rest,
   ]);
-  expect(together).to.deep.equal(alone.sort((a, b) => Number(a[0]) - Number(b[0])));
+  expect(together).to.deep.equal(expected.sort((a, b) => Number(a[0]) - Number(b[0])));
   seen = await ends(store);
   for (const file of files) await rm(file);
 }
 
 const NEWLINE = Buffer.from('\n');
+
+/** A blank line that no other number has. */
+function blank(n: number): Buffer {
+  return Buffer.from(`${n.toString(2).replaceAll('0', ' ').replaceAll('1', '\t')}\n`);
+}
 
 /** Row ids up to which earlier runs have been compared. */
 let seen = { together: -1, alone: -1, rejected: -1 };

@@ -67,6 +67,14 @@ describe('a line of a file', () => {
     expect(ids).to.deep.equal(['a', 'b']);
   });
 
+  it('is none when it holds nothing but NULs and blanks', async () => {
+    const { ids, lines, rejected } = await take(
+      `\0\n{}\n\0\n${row('a')}\0 \0\r\n{]}\n \0\n${row('b')}`,
+    );
+    expect(ids).to.include.members(['a', 'b']);
+    expect([lines, rejected.length]).to.deep.equal([4, 1]);
+  });
+
   it('keeps its offset behind NULs', async () => {
     const { rejected } = await take([row('a'), NULS, 'null\n', '\0\0\0', '7\n']);
     const second = row('a').length + NULS.length;

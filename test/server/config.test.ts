@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../server/config.ts';
@@ -335,7 +335,7 @@ describe('the process', () => {
           expect(second.code).to.equal(1);
           expect(second.errors).to.match(/lock|in use|another/i);
         }
-        writeFileSync(file, '{"id":"1","project":"p"}\n{"id":"2","project":"p"}\n');
+        appendFileSync(file, '{"id":"2","project":"p"}\n');
         await eventually(async () => expect(await count()).to.equal(2));
         expect(await end('SIGTERM')).to.equal(0);
       }),

@@ -1,0 +1,25 @@
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json build.cjs ./
+COPY server ./server
+COPY ingest ./ingest
+# data is empty: it gives the volume its owner.
+RUN npm run build && npm prune --omit=dev && mkdir data
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 TAILPOND_HOST=0.0.0.0 TAILPOND_DATA=/data
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json ./
+COPY server/launch.cjs ./server/launch.cjs
+COPY sql ./sql
+COPY --from=build --chown=node:node /app/data /data
+USER node
+VOLUME /data
+EXPOSE 4000
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s \
+  CMD ["node", "server/launch.cjs", "--healthcheck"]
+CMD ["node", "server/launch.cjs"]

@@ -1,0 +1,241 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { ROOT } from '../server/root.ts';
+import { eventually, TOKEN, withFolder } from './helpers.ts';
+
+/** A user that owns nothing: `nobody` of Debian. */
+const NOBODY = 65534;
+const IS_ROOT = process.getuid?.() === 0;
+
+describe('the image', () => {
+  const stages = readDockerfile(join(ROOT, 'Dockerfile'));
+  const last = stages.at(-1) ?? [];
+  const value = (name: string) => last.findLast((step) => step.name === name)?.value ?? '';
+  const command = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')));
+  const env = Object.fromEntries(
+    last
+      .filter(({ name }) => name === 'ENV')
+      .flatMap((step) => words(step.value).map((word) => word.split('=') as [string, string])),
+  );
+
+  it('is built on a slim Node that package.json allows, in every stage', () => {
+    const engine = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).engines.node;
+    const oldest = Number(/\d+/.exec(engine)?.[0]);
+    for (const stage of stages) {
+      const [, major] = /^node:(\d+)-\w+-slim\b/.exec(stage[0]?.value ?? '') ?? [];
+      expect(Number(major), stage[0]?.value).to.be.at.least(oldest);
+    }
+    expect(new Set(stages.map((stage) => words(stage[0]?.value ?? '')[0]))).to.have.length(1);
+  });
+
+  it('runs as a user that is not root, with its data in a volume and a check of its health', () => {
+    expect(value('USER')).to.match(/^(?!root\b|0\b)\w+/);
+    expect(value('VOLUME')).to.equal('/data');
+    expect(value('EXPOSE')).to.equal('4000');
+    expect(env).to.include({
+      TAILPOND_DATA: '/data',
+      TAILPOND_HOST: '0.0.0.0',
+      UV_THREADPOOL_SIZE: '16',
+    });
+    expect(command(value('CMD'))).to.eql(['node', 'server/launch.cjs']);
+    expect(command(value('HEALTHCHECK'))).to.eql(['node', 'server/launch.cjs', '--healthcheck']);
+  });
+
+  it('is given every file that it copies, and no other', () => {
+    const copied = stages
+      .flat()
+      .flatMap((step) => (copy(step)?.from === null ? sources(step) : []));
+    for (const source of copied) expect(existsSync(join(ROOT, source)), source).to.equal(true);
+    const rules = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    const listed = rules.filter((rule) => rule && !rule.startsWith('#'));
+    const tops = new Set(copied.map((source) => `!${source.split('/')[0]}`));
+    expect(listed).to.have.members(['*', ...tops]);
+  });
+
+  it('builds by its own steps, and serves another user from a folder that nobody may write to', async function () {
+    this.timeout(180_000);
+    await withFolder(async (folder) => {
+      chmodSync(folder, 0o755);
+      const root = build(stages, folder);
+      const app = join(root, value('WORKDIR'));
+      const data = join(root, value('VOLUME'));
+      if (IS_ROOT) chownSync(data, NOBODY, NOBODY);
+      expect(existsSync(join(app, 'node_modules/typescript'))).to.equal(false);
+      execFileSync('chmod', ['-R', 'a-w', app]);
+
+      const [program, ...args] = command(value('CMD'));
+      const [, ...check] = command(value('HEALTHCHECK'));
+      const options = {
+        cwd: app,
+        env: { PATH: process.env.PATH, ...env, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN },
+        ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
+      };
+      expect(program).to.equal('node');
+      const child = spawn(process.execPath, args, {
+        ...options,
+        env: { ...options.env, TAILPOND_PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        const port = await listens(child);
+        const isHealthy = () =>
+          spawnSync(process.execPath, check, {
+            ...options,
+            env: { ...options.env, TAILPOND_PORT: String(port) },
+          }).status;
+        await eventually(() => expect(isHealthy()).to.equal(0));
+        writeFileSync(
+          join(data, 'logs/edge_logs/app.ndjson'),
+          '{"project":"shop","id":"1","timestamp":"2026-11-20T10:00:00Z","event_message":"hello"}\n',
+        );
+        await eventually(async () => {
+          const answer = await fetch(
+            `http://127.0.0.1:${port}/api/endpoints/query/logs.all?project=shop`,
+            { headers: { 'X-API-KEY': TOKEN } },
+          );
+          const { result } = (await answer.json()) as { result: Record<string, unknown>[] };
+          expect(result).to.have.length(1);
+          expect(result[0]).to.include({ id: '1', event_message: 'hello' });
+        });
+        if (IS_ROOT) expect(statSync(join(data, 'store/tailpond.duckdb')).uid).to.equal(NOBODY);
+
+        child.kill('SIGTERM');
+        expect(await once(child, 'exit')).to.eql([0, null]);
+        expect(isHealthy()).to.equal(1);
+      } finally {
+        if (child.exitCode === null) child.kill('SIGKILL');
+        execFileSync('chmod', ['-R', 'u+w', app]);
+      }
+    });
+  });
+});
+
+describe('docker-compose.yml', () => {
+  const file = join(ROOT, 'docker-compose.yml');
+
+  it('runs one service, once, for this machine only, with its data in a folder of the host', () => {
+    // mocha's own parser; the project needs none.
+    const { load } = createRequire(import.meta.url)('js-yaml') as {
+      load(text: string): { services: Record<string, Record<string, unknown>> };
+    };
+    const { services } = load(readFileSync(file, 'utf8'));
+    expect(Object.keys(services)).to.eql(['tailpond']);
+    expect(services.tailpond).to.deep.include({
+      build: '.',
+      deploy: { replicas: 1 },
+      restart: 'unless-stopped',
+      ports: ['127.0.0.1:4000:4000'],
+      volumes: ['./data:/data'],
+      stop_grace_period: '15s',
+      group_add: ['4'],
+    });
+  });
+
+  it('is what Docker Compose takes, where that is installed', () => {
+    const docker = (...args: string[]) => spawnSync('docker', ['compose', ...args]);
+    if (docker('version').status !== 0) return;
+    const { status, stderr } = docker('-f', file, 'config', '-q');
+    expect(status, String(stderr)).to.equal(0);
+  });
+});
+
+/** A step of a stage: `COPY`, and what follows it. */
+interface Step {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The stages of a Dockerfile, each beginning with its FROM. */
+function readDockerfile(path: string): Step[][] {
+  const text = readFileSync(path, 'utf8')
+    .replace(/^\s*#.*\n/gm, '')
+    .replace(/\\\n/g, ' ');
+  const stages: Step[][] = [];
+  for (const line of text.split('\n').filter((line) => line.trim())) {
+    const [, name = '', value = ''] = /^(\w+)\s+(.*)$/.exec(line.replace(/\s+/g, ' ')) ?? [];
+    if (name === 'FROM') stages.push([]);
+    stages.at(-1)?.push({ name, value });
+  }
+  return stages;
+}
+
+/** Runs the stages' steps below `folder`, one folder a stage, as their engine would; gives the last stage's folder. */
+function build(stages: readonly Step[][], folder: string): string {
+  const named = new Map<string, string>();
+  let root = folder;
+  stages.forEach((stage, i) => {
+    root = join(folder, `stage-${i}`);
+    let cwd = root;
+    for (const step of stage) {
+      if (step.name === 'FROM') named.set(/ AS (\S+)/.exec(step.value)?.[1] ?? '', root);
+      if (step.name === 'WORKDIR') {
+        cwd = join(root, step.value);
+        mkdirSync(cwd, { recursive: true });
+      }
+      const copying = copy(step);
+      if (copying) {
+        const from = copying.from === null ? ROOT : (named.get(copying.from) ?? '');
+        const base = copying.target.startsWith('/') ? root : cwd;
+        for (const source of copying.sources) put(join(from, source), base, copying.target);
+      }
+      if (step.name === 'RUN')
+        execFileSync('sh', ['-c', step.value], {
+          cwd,
+          env: { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' },
+          stdio: ['ignore', 'ignore', 'inherit'],
+        });
+    }
+  });
+  return root;
+}
+
+/** A folder's contents go into the target, a file goes into it too if the target ends in a slash. */
+function put(source: string, base: string, target: string) {
+  const isInto = target.endsWith('/') && statSync(source).isFile();
+  const place = isInto ? join(base, target, basename(source)) : join(base, target);
+  cpSync(source, place, { recursive: true, verbatimSymlinks: true });
+}
+
+function copy({ name, value }: Step) {
+  if (name !== 'COPY') return null;
+  const from = /--from=(\S+)/.exec(value)?.[1] ?? null;
+  const paths = words(value).filter((word) => !word.startsWith('--'));
+  return { from, sources: paths.slice(0, -1), target: paths.at(-1) ?? '' };
+}
+
+function sources(step: Step): readonly string[] {
+  return copy(step)?.sources ?? [];
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter(Boolean);
+}
+
+/** The port that the service says it listens on. */
+async function listens(child: ChildProcess): Promise<number> {
+  if (!child.stdout) throw new Error('BUG: its output is not read');
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    const { port } = JSON.parse(line) as { port?: number };
+    if (port) {
+      lines.on('line', () => {});
+      child.stdout.resume();
+      return port;
+    }
+  }
+  throw new Error('the service ended before it listened');
+}

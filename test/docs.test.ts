@@ -1,0 +1,159 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { expect } from 'chai';
+import { SOURCES } from '../ingest/index.ts';
+import { compile, type Parameter } from '../server/compile.ts';
+import { SETTINGS } from '../server/config.ts';
+import { ERRORS } from '../server/errors.ts';
+import { ROOT } from '../server/root.ts';
+
+const README = read('README.md');
+
+describe('the docs', () => {
+  it('list every setting with its default, in the order of the code', () => {
+    const rows = table('## Settings', 'Setting').map(([name, preset]) => [name, preset]);
+    const expected = SETTINGS.map((setting) => [
+      code(setting.name),
+      setting.default === '' ? 'none' : code(setting.default),
+    ]);
+    expect(rows).to.deep.equal(expected);
+  });
+
+  it('list every error code with its status, and no other', () => {
+    const rows = table('### Errors', 'Code').map(([name, status]) => [name, status]);
+    const expected = Object.entries(ERRORS).map(([name, [status]]) => [code(name), `${status}`]);
+    expect(rows).to.deep.equal(expected);
+  });
+
+  it('list every source, and no other', () => {
+    const rows = table('## Sources', 'Kind').map(([, source]) => source);
+    expect(rows).to.deep.equal(SOURCES.map(code));
+  });
+
+  for (const query of endpoints()) {
+    it(`describe the endpoint ${query.name} with its UUID and parameters`, () => {
+      const heading = `### ${code(query.name)}`;
+      expect(section(heading)).to.include(code(query.id));
+      const rows = table(heading, 'Parameter').map(([name, type, need]) => [name, type, need]);
+      expect(rows).to.deep.equal(query.parameters.map(documented));
+    });
+  }
+
+  it('describe no endpoint that is not there', () => {
+    const headings = [...section('## Endpoints').matchAll(/^### `(.+)`$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(headings).to.have.members(endpoints().map(({ name }) => name));
+  });
+
+  it('show an example of an endpoint that compiles', () => {
+    const example = /```sql\n(.*?)```/s.exec(section('## Adding an endpoint'))?.[1] ?? '';
+    expect(compile('example', 'README.md', example).windows).to.include({ rows: 50 });
+  });
+
+  it('open with the two commands, which package.json has', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const commands = [...README.matchAll(/^npm ci && npm (\w+)$/gm)].map(([, script]) => script);
+    expect(commands).to.deep.equal(['start', 'test']);
+    expect(scripts).to.include.all.keys('start', 'test');
+  });
+
+  for (const file of markdownFiles()) {
+    it(`lead nowhere else than to what is there: ${file}`, () => {
+      const broken = links(read(file)).filter((link) => !leads(file, link));
+      expect(broken).to.deep.equal([]);
+    });
+  }
+});
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** README from a heading to the next one of its level or a higher one. */
+function section(heading: string): string {
+  const lines = README.split('\n');
+  const start = lines.indexOf(heading);
+  expect(start, `README has no heading "${heading}"`).to.be.at.least(0);
+  const level = heading.indexOf(' ');
+  let fenced = false;
+  const length = lines.slice(start + 1).findIndex((line) => {
+    if (line.startsWith('```')) fenced = !fenced;
+    const marks = /^(#+) /.exec(line)?.[1]?.length;
+    return !fenced && marks !== undefined && marks <= level;
+  });
+  return lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n');
+}
+
+/** The rows of the table below `heading` whose first column is called `first`, as texts of their cells. */
+function table(heading: string, first: string): string[][] {
+  const lines = section(heading).split('\n');
+  const head = lines.findIndex((line) => line.startsWith(`| ${first} |`));
+  expect(head, `no table of ${first} below "${heading}"`).to.be.at.least(0);
+  const body = lines.slice(head + 2);
+  const end = body.findIndex((line) => !line.startsWith('|'));
+  return body.slice(0, end < 0 ? undefined : end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function endpoints() {
+  const folder = join(ROOT, 'sql', 'endpoints');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => compile(basename(file, '.sql'), file, readFileSync(join(folder, file), 'utf8')));
+}
+
+/** A parameter as README's tables write it. */
+function documented({ name, type, required }: Parameter): string[] {
+  const words = typeof type === 'string' ? type : choice(type.map(code));
+  return [code(name), words, required ? 'required' : 'optional'];
+}
+
+function choice(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].join(' or ');
+}
+
+function markdownFiles(): string[] {
+  const skipped = ['node_modules', 'dist', 'data', '.git', '.shippers'];
+  const walk = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return skipped.includes(entry.name) ? [] : walk(path);
+      return entry.name.endsWith('.md') ? [relative(ROOT, path)] : [];
+    });
+  return walk(ROOT);
+}
+
+/** The targets of links, but those to other sites. */
+function links(text: string): string[] {
+  const prose = text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target ?? '')
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+function leads(file: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || !target.endsWith('.md') || anchors(read(target)).includes(anchor);
+}
+
+/** The anchors of the headings, as GitHub makes them. */
+function anchors(text: string): string[] {
+  const prose = text.replace(/^```.*?^```/gms, '');
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    (heading ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}

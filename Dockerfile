@@ -1,4 +1,5 @@
-FROM node:20-bookworm-slim AS build
+# Node 24: 20, the oldest that package.json allows, has had no security fixes since April 2026.
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -8,7 +9,7 @@ COPY ingest ./ingest
 # data is empty: it gives the volume its owner.
 RUN npm run build && npm prune --omit=dev && mkdir data
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 TAILPOND_HOST=0.0.0.0 TAILPOND_DATA=/data
 COPY --from=build /app/node_modules ./node_modules

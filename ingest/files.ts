@@ -298,7 +298,7 @@ export class Files {
       match = await identify(entry, content, this.known.values());
       if (match) return await this.recognise(entry, match);
       if (!isRotated(entry.path)) return this.newFile(entry);
-      // A copy that is still being written is shorter than what was read, and matches nothing yet.
+      // A copy that is still being written, or whose original is not read so far, matches nothing yet.
       if (this.mayBecomeCopy(entry) && !this.hasSettled(entry, now)) return null;
       return (await this.shorterCopy(entry, content)) ?? this.newFile(entry);
     } catch (cause) {
@@ -346,11 +346,10 @@ export class Files {
     return null;
   }
 
+  /** Whether there is a file that it could be a copy of, or whose bytes it could hold compressed. */
   private mayBecomeCopy(entry: Found): boolean {
     if (isGzip(entry.path)) return true;
-    return [...this.known.values()].some(
-      (file) => file.offset > entry.size && isRotationOf(entry.path, file.path),
-    );
+    return [...this.known.values()].some((file) => isRotationOf(entry.path, file.path));
   }
 
   /** Whether `content`, of `size` bytes, ends within what was read last of a file, and in the same bytes. */
@@ -378,7 +377,11 @@ export class Files {
     const files = [...this.known.values()].filter((file) => !file.gone);
     const inodes = new Set(files.map((file) => file.inode));
     const paths = new Set(files.map((file) => file.path));
-    const rank = (entry: Found) => (inodes.has(entry.inode) ? 0 : paths.has(entry.path) ? 1 : 2);
+    const rank = (entry: Found) => {
+      if (inodes.has(entry.inode)) return 0;
+      if (paths.has(entry.path)) return 1;
+      return isRotated(entry.path) ? 3 : 2;
+    };
     return entries.sort((a, b) => rank(a) - rank(b) || a.mtimeMs - b.mtimeMs);
   }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ROOT } from '../server/root.ts';
 import { eventually, TOKEN, withFolder } from './helpers.ts';
@@ -226,16 +227,12 @@ function words(text: string): string[] {
 }
 
 /** The port that the service says it listens on. */
-async function listens(child: ChildProcess): Promise<number> {
-  if (!child.stdout) throw new Error('BUG: its output is not read');
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    const { port } = JSON.parse(line) as { port?: number };
-    if (port) {
-      lines.on('line', () => {});
-      child.stdout.resume();
-      return port;
-    }
-  }
-  throw new Error('the service ended before it listened');
+function listens(child: ChildProcessByStdio<null, Readable, null>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { port } = JSON.parse(line) as { port?: number };
+      if (port) resolve(port);
+    });
+  });
 }

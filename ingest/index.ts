@@ -144,7 +144,10 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     const { live, backlog } = pending(files);
     for (const source of SOURCES) {
       const chosen = live.filter((file) => file.known.source === source);
-      if (chosen.length > 0) await store(source, chosen);
+      if (chosen.length === 0) continue;
+      // Filled after the commit that runs, so that lines that come meanwhile are in it.
+      await storing;
+      await store(source, chosen);
     }
     // The oldest file first; every other turn belongs to a file that grows now, but is far behind.
     const growing = turn++ % 2 === 1 ? backlog.filter(isLive).at(-1) : undefined;

@@ -14,8 +14,8 @@ export interface Reach {
 
 /**
  * Lower bounds of time, each farther back than the one before, the last one reaching everything; ms since the epoch.
- * A query for the newest rows is run with one after the other until it is full. Needed twice: a top-N without a bound
- * in time comes up short while checkpoints run (docs/decisions/0004), and a near bound reads less.
+ * A query for the newest rows is run with one after the other until it is full: a near bound reads less, and most of all
+ * while lines come in (docs/decisions/0004).
  */
 export function* windowStarts(rows: number, reach: Reach, nowMs: number): Generator<number> {
   const end = Math.min(reach.newestMs, reach.untilMs ?? nowMs, nowMs);

@@ -8,6 +8,7 @@ import type { BatchStatements } from './statements.ts';
 /** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
 const IDLE_CHECKPOINT_MS = 2000;
 const CHECKPOINT_MS = 60_000;
+const CHECKPOINT_RETRY_MS = 1000;
 
 /** What could not be read, when DuckDB does not say. */
 const UNREADABLE = 'it is not valid JSON';
@@ -20,7 +21,8 @@ export interface WriterOptions {
 }
 
 export interface Writer extends Sink {
-  checkpoint(): Promise<void>;
+  /** Writes the write-ahead log back, waiting for whoever is in the way. */
+  close(): Promise<void>;
 }
 
 /**
@@ -32,6 +34,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   let queue: Promise<unknown> = Promise.resolve();
   let dirtySince: number | null = null;
   let lastStored = 0;
+  let triedCheckpoint = 0;
 
   /** One statement sequence at a time: there is one connection that writes. */
   const exclusive = <T>(action: () => Promise<T>): Promise<T> => {
@@ -55,8 +58,14 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   const checkpoint = async () => {
-    dirtySince = null;
-    await connection.run('checkpoint');
+    triedCheckpoint = performance.now();
+    try {
+      await connection.run('checkpoint');
+      dirtySince = null;
+    } catch (error) {
+      // A query that began before the last commit is in the way: the next time, then.
+      if (!/Cannot CHECKPOINT/.test(String(error))) throw error;
+    }
   };
 
   const store = async (batch: Batch) => {
@@ -95,6 +104,12 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
     );
   };
 
+  const isDue = (afterMs: number) => {
+    const now = performance.now();
+    if (dirtySince === null || now - triedCheckpoint < CHECKPOINT_RETRY_MS) return false;
+    return now - dirtySince >= afterMs;
+  };
+
   return {
     append: (batch) =>
       exclusive(async () => {
@@ -120,10 +135,10 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
       exclusive(() => transaction(() => replaceFiles(connection, files, forgotten))),
     files: () => exclusive(() => readFiles(connection)),
     idle: async () => {
-      if (dirtySince === null || performance.now() - lastStored < IDLE_CHECKPOINT_MS) return;
+      if (performance.now() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
       await exclusive(checkpoint);
     },
-    checkpoint: () => exclusive(checkpoint),
+    close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
   };
 }
 

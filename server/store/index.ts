@@ -121,18 +121,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       rejected: (source, limit) => {
         if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
         const from = source ? `rejected where source = '${source}'` : 'rejected';
-        // The latest by an aggregate: a top-N without a bound in time can come up short (docs/decisions/0004).
         return rows(
           `select source, file, "offset", length, reason, rejected_at, line
-            from rejected
-            where rowid in (select unnest(max(rowid, ${limit})) from ${from})
-            order by rowid desc`,
+            from ${from}
+            order by rejected.rowid desc
+            limit ${limit}`,
           {},
           limit,
         );
       },
       async shutdown() {
-        await writer.checkpoint();
+        await writer.close();
         readers.close();
         connection.closeSync();
         engine.close();

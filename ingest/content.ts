@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isGzip } from './name.ts';
 
@@ -68,7 +68,7 @@ function gunzipped(handle: FileHandle): Content {
   };
   const restart = () => {
     stop();
-    const packed = handle.createReadStream({ start: 0, autoClose: false });
+    const packed = Readable.from(packedBytes(handle));
     const unpacked = packed.pipe(createGunzip());
     packed.on('error', (error) => unpacked.destroy(error));
     stream = {
@@ -104,4 +104,14 @@ function gunzipped(handle: FileHandle): Content {
       await handle.close();
     },
   };
+}
+
+/** Not `createReadStream`: to destroy that closes the handle, whatever `autoClose` says. */
+async function* packedBytes(handle: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }

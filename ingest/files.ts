@@ -153,12 +153,21 @@ export class Files {
     const content = await this.openPath(file.known);
     if (!content) return null;
     const { dev, ino } = await content.handle.stat({ bigint: true });
-    if (
-      `${dev}:${ino}` !== file.known.inode ||
-      !(await holds(content, file.known).catch(() => false))
-    ) {
+    if (`${dev}:${ino}` !== file.known.inode) {
+      // The name was given to another file since the scan; the next one tells where this one is.
       await content.close();
-      await this.replaced(file);
+      file.exhausted = file.version;
+      return null;
+    }
+    try {
+      if (!(await holds(content, file.known))) {
+        await content.close();
+        await this.replaced(file);
+        return null;
+      }
+    } catch (error) {
+      await content.close();
+      await this.fail(file, error as NodeJS.ErrnoException);
       return null;
     }
     file.content = content;

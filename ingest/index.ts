@@ -85,7 +85,9 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   const lookAtHotFiles = async () => {
     for (const file of files.tailed.values()) {
-      if (isHot(file) || !file.found) await files.look(file);
+      if (isHot(file) || !file.found) {
+        await files.look(file).catch((error) => files.fail(file, error));
+      }
     }
   };
 

@@ -537,18 +537,15 @@ describe('a file that is deleted', () => {
         }),
       ));
 
-    it(`and made again with the same inode while nothing ran is a new one, ${kind}`, function () {
-      return withFolder(async (data) => {
+    it(`and made again, mostly with the same inode, while nothing ran is a new one, ${kind}`, () =>
+      withFolder(async (data) => {
         const file = at(data, 'app.log');
         writeFileSync(file, line('a') + line('b') + line('c'));
         await withPond(data, (pond) => holds(pond, [...'abc']));
-        const { ino } = statSync(file);
         unlinkSync(file);
         writeFileSync(file, text);
-        if (statSync(file).ino !== ino) this.skip();
         await withPond(data, (pond) => settles(pond, [...'abc', ...after]));
-      });
-    });
+      }));
   }
 
   it('gives its inode to a file of another name without harm', () =>

@@ -51,6 +51,7 @@ const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
   let storing: Promise<void> = Promise.resolve();
+  let scanned: Promise<void> = Promise.resolve();
   // A state must not be recorded before the batch that led to it is stored.
   const record: Sink['record'] = async (states, forgotten) => {
     await storing;
@@ -61,7 +62,6 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const waker = createWaker();
   let stopping = false;
   let trouble: string | null = null;
-  let batches = 0;
   let turn = 0;
   let maxLines = BATCH_LINES;
 
@@ -93,7 +93,9 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   /** Takes lines of these files, all of one source, into one batch, and hands it over once the last one is stored. */
   const store = async (source: Source, chosen: readonly TailedFile[], end?: OpenEnd) => {
-    const batch = await openBatch(source, join(staging, `${batches++ % 2}.ndjson`), maxLines);
+    // The next batch is staged while the last one is committed, which leaves a core free, not while it is scanned.
+    await scanned;
+    const batch = await openBatch(source, join(staging, 'batch.ndjson'), maxLines);
     try {
       for (const file of chosen) {
         if (batch.room() === 0) break;
@@ -102,13 +104,17 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     } finally {
       const filled = await batch.finish();
       await storing;
-      if (!batch.empty()) storing = commit(filled);
-      storing.catch(() => {});
+      if (!batch.empty()) {
+        scanned = new Promise((resolve) => {
+          storing = commit(filled, resolve).finally(resolve);
+        });
+        storing.catch(() => {});
+      }
     }
   };
 
-  const commit = async (batch: Batch) => {
-    await sink.append(batch);
+  const commit = async (batch: Batch, done: () => void) => {
+    await sink.append(batch, done);
     maxLines = BATCH_LINES;
   };
 

@@ -73,8 +73,11 @@ export interface Batch {
 export interface Sink {
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;
-  /** Stores a batch whole; rejects with nothing stored, or in doubt: then `files` tells the truth. */
-  append(batch: Batch): Promise<void>;
+  /**
+   * Stores a batch whole; rejects with nothing stored, or in doubt: then `files` tells the truth. Calls `scanned` when
+   * it is done with the staging file, which may then be written anew.
+   */
+  append(batch: Batch, scanned: () => void): Promise<void>;
   /** Replaces the states of some files and forgets others, without lines. */
   record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
   /** Called when nothing is waiting to be stored. */

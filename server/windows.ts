@@ -1,5 +1,8 @@
-/** Entries that a first window is to hold, as a multiple of the rows that are wanted: one project of many has fewer. */
-const FIRST_WINDOW = 50;
+/**
+ * Entries that a first window is to hold, as a multiple of the rows that are wanted: one project of many has fewer. For
+ * 100 rows that is about a row group, less than which is never read.
+ */
+const FIRST_WINDOW = 1000;
 const WIDEN = 8;
 const SHORTEST_MS = 60_000;
 

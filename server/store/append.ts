@@ -68,7 +68,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
     }
   };
 
-  const store = async (batch: Batch) => {
+  const store = async (batch: Batch, scanned: () => void) => {
     const ingestedAtUs = BigInt(Date.now()) * 1000n;
     const sql = statements(batch.source, batch.staging, ingestedAtUs);
     let rows = 0;
@@ -93,6 +93,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
         rejected = [...rejected, ...(await rejectedLines(batch, reasons))];
       }
     }
+    scanned();
     await insertRejected(connection, batch.source, rejected, ingestedAtUs);
     await replaceFiles(connection, batch.files, []);
     const lines = rows + rejected.length;
@@ -111,10 +112,10 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   return {
-    append: (batch) =>
+    append: (batch, scanned) =>
       exclusive(async () => {
         try {
-          await transaction(() => store(batch));
+          await transaction(() => store(batch, scanned));
         } catch (error) {
           if (!isScanError(error) || batch.lines === 0) throw error;
           const poison = await findPoison(connection, batch, probe);
@@ -124,12 +125,10 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
             ...batch.rejected,
             ...poison.map((line) => toRejected(line, UNREADABLE)),
           ];
-          await transaction(() =>
-            store({ ...batch, rejected, lines: batch.lines - poison.length }),
-          );
+          const rest = { ...batch, rejected, lines: batch.lines - poison.length };
+          await transaction(() => store(rest, scanned));
         }
-        if (dirtySince !== null && performance.now() - dirtySince > CHECKPOINT_MS)
-          await checkpoint();
+        if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>
       exclusive(() => transaction(() => replaceFiles(connection, files, forgotten))),

@@ -83,7 +83,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       staging,
       sink: {
         files: () => fatal(writer.files()),
-        append: (batch) => fatal(writer.append(batch)),
+        append: (batch, scanned) => fatal(writer.append(batch, scanned)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),
         idle: () => fatal(writer.idle()),
       },

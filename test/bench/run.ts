@@ -209,7 +209,7 @@ async function start(data: string) {
       for (;;) {
         const { result } = await get('ledger');
         if (Number(result[0]?.rows) >= rows) return;
-        await delay(20);
+        await delay(50);
       }
     },
     async time(path: string) {

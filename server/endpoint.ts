@@ -84,7 +84,7 @@ async function run(
     [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString(),
   });
   const span = await store.span(windows.source);
-  if (!span) return store.query(query.sql, bound(Date.now()), options);
+  if (!span) return store.query(query.sql, bound(0), options);
   const reach = {
     ...span,
     fromMs: toMs(values[windows.from]),

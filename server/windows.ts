@@ -16,17 +16,18 @@ export interface Reach {
 }
 
 /**
- * Lower bounds of time, each farther back than the one before, the last one reaching everything; ms since the epoch.
+ * Lower bounds of time, each farther back than the one before, the last one reaching everything that was asked for; ms since the epoch.
  * A query for the newest rows is run with one after the other until it is full: a near bound reads less, and most of all
  * while lines come in (docs/decisions/0004).
  */
 export function* windowStarts(rows: number, reach: Reach, nowMs: number): Generator<number> {
   const end = Math.min(reach.newestMs, reach.untilMs ?? nowMs, nowMs);
-  const start = Math.max(reach.oldestMs, reach.fromMs ?? reach.oldestMs);
+  const start = reach.fromMs ?? 0;
+  const oldest = Math.max(reach.oldestMs, start);
   const density = Math.max(1, reach.newestMs - reach.oldestMs) / reach.count;
   for (
     let span = Math.max(SHORTEST_MS, density * rows * FIRST_WINDOW);
-    end - span > start;
+    end - span > oldest;
     span *= WIDEN
   ) {
     yield end - span;

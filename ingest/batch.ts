@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import type { Source } from './source.ts';
+import { stagingFile } from './staging.ts';
 import type { Batch, KnownFile, RejectedLine, Slice } from './types.ts';
 
 /**
@@ -14,9 +13,6 @@ const BATCH_BYTES = 192 * 1024 * 1024;
 const REJECTED_BYTES = 8 * 1024 * 1024;
 /** Of a line beyond the limit this much is kept. */
 export const HEAD_OF_LONG_LINE = 4096;
-
-/** The staging file could not be written: not the fault of the file that is being read. */
-export class StagingError extends Error {}
 
 /** A batch that is being filled. */
 export interface OpenBatch {
@@ -38,21 +34,12 @@ export interface OpenBatch {
   finish(): Promise<Batch>;
 }
 
-/** Opens the staging file `staging`, emptied, for a batch of at most `maxLines` lines of `source`. */
-export async function openBatch(
-  source: Source,
-  staging: string,
-  maxLines: number,
-): Promise<OpenBatch> {
-  const output: FileHandle = await open(
-    staging,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC,
-    0o600,
-  );
+/** Begins a batch of at most `maxLines` lines of `source`, whose staging file will be `staging`, written anew. */
+export function openBatch(source: Source, staging: string, maxLines: number): OpenBatch {
+  const file = stagingFile(staging);
   const slices: Slice[] = [];
   const rejected: RejectedLine[] = [];
   const files = new Map<number, KnownFile>();
-  let staged = 0;
   let rejectedBytes = 0;
 
   const batch: OpenBatch = {
@@ -60,23 +47,17 @@ export async function openBatch(
     bytes: 0,
     repaired: 0,
     room() {
-      const full = staged >= BATCH_BYTES || rejectedBytes >= REJECTED_BYTES;
+      const full = file.size >= BATCH_BYTES || rejectedBytes >= REJECTED_BYTES;
       return full ? 0 : Math.max(0, maxLines - batch.lines - rejected.length);
     },
-    async stage(bytes, file, offset) {
+    async stage(bytes, path, offset) {
       const last = slices.at(-1);
       const follows =
-        last !== undefined && last.file === file && last.offset - last.staged === offset - staged;
-      if (!follows) slices.push({ file, offset, staged });
-      try {
-        for (let done = 0; done < bytes.length; ) {
-          const left = bytes.length - done;
-          done += (await output.write(bytes, done, left, staged + done)).bytesWritten;
-        }
-      } catch (cause) {
-        throw new StagingError(`${staging} could not be written`, { cause });
-      }
-      staged += bytes.length;
+        last !== undefined &&
+        last.file === path &&
+        last.offset - last.staged === offset - file.size;
+      if (!follows) slices.push({ file: path, offset, staged: file.size });
+      await file.write(bytes);
     },
     reject(line) {
       rejected.push(line);
@@ -93,31 +74,24 @@ export async function openBatch(
         lines: batch.lines,
         bytes: batch.bytes,
         repaired: batch.repaired,
-        staged,
-        rejectedBytes,
       };
+      const [size, rejectedBytesBefore] = [file.size, rejectedBytes];
       const [slicesBefore, rejectedBefore] = [slices.length, rejected.length];
       return () => {
-        ({ staged, rejectedBytes } = before);
-        Object.assign(batch, {
-          lines: before.lines,
-          bytes: before.bytes,
-          repaired: before.repaired,
-        });
+        file.cut(size);
+        rejectedBytes = rejectedBytesBefore;
+        Object.assign(batch, before);
         slices.length = slicesBefore;
         rejected.length = rejectedBefore;
       };
     },
     async finish() {
-      try {
-        await output.truncate(staged);
-      } finally {
-        await output.close();
-      }
+      await file.close();
       const { lines, bytes, repaired } = batch;
       return {
         source,
         staging,
+        staged: file.size,
         lines,
         slices,
         rejected,

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type Content, openContent } from './content.ts';
-import { ANCHOR_BYTES, digest, HEAD_BYTES, holds, identify, isDigestOf } from './identity.ts';
-import { isGzip, isRotated, isRotationOf } from './name.ts';
+import { mayBecomeCopy, originalOf, readToEnd } from './copies.ts';
+import { digest, holds, identify } from './identity.ts';
+import { isGzip, isRotated } from './name.ts';
+import { RecentBytes } from './recent.ts';
+import { Refusals } from './refusals.ts';
 import { type Found, found as foundBy, type Listing } from './scan.ts';
-import { type LongLine, RECENT_BYTES } from './tail.ts';
+import type { LongLine } from './tail.ts';
 import type { IngestLog, KnownFile, Refusal, Sink } from './types.ts';
 
 /** A file that is being followed. Its handle outlives its name, so that a deleted file is read to its end. */
@@ -27,8 +30,6 @@ export interface TailedFile {
   grewAt: number;
 }
 
-/** A copy of a log that was truncated appears soon, if at all. */
-const RECENT_MS = 60_000;
 /** A rotated name may be a copy that is still being written, and matches nothing yet. */
 const SETTLE_MS = 1000;
 /** A file first seen this soon after its last change is one that grows now. */
@@ -46,13 +47,10 @@ const MAX_OPEN = 500;
  */
 export class Files {
   readonly tailed = new Map<number, TailedFile>();
-  refused: Refusal[] = [];
   private readonly known = new Map<number, KnownFile>();
-  /** The bytes before the offsets of files that were read, or truncated, within the last minute. */
-  private readonly recent = new Map<number, { bytes: Buffer; end: number; at: number }>();
+  private readonly recent = new RecentBytes();
+  private readonly refusals: Refusals;
   private readonly waiting = new Map<string, { version: string; since: number }>();
-  private readonly refusedVersions = new Map<string, { version: string; reason: string }>();
-  private readonly named = new Set<string>();
   private lastId = 0;
   private readonly logs: string;
   private readonly sink: Sink;
@@ -62,6 +60,11 @@ export class Files {
     this.logs = logs;
     this.sink = sink;
     this.log = log;
+    this.refusals = new Refusals(log);
+  }
+
+  get refused(): readonly Refusal[] {
+    return this.refusals.current();
   }
 
   /** Takes the committed states for the truth: at the start, and whenever a batch may not have been stored. */
@@ -88,21 +91,14 @@ export class Files {
 
   /** Notes what a file has become by a batch that is on its way. */
   advance(file: TailedFile, known: KnownFile, read: Buffer = Buffer.alloc(0)): void {
-    if (read.length > 0) {
-      const before = this.recent.get(known.id);
-      const taken = known.offset - file.known.offset;
-      const follows = before?.end === file.known.offset && taken <= read.length;
-      const bytes = follows ? Buffer.concat([before.bytes, read.subarray(-taken)]) : read;
-      const kept = Buffer.from(bytes.subarray(-RECENT_BYTES));
-      this.recent.set(known.id, { bytes: kept, end: known.offset, at: performance.now() });
-    }
+    this.recent.note(known, file.known.offset, read);
     file.known = known;
     this.known.set(known.id, known);
   }
 
   /** Brings the followed files in line with what a scan found. */
   async reconcile(listing: Listing): Promise<void> {
-    this.refused = [...listing.refused];
+    this.refusals.begin(listing.refused);
     const now = performance.now();
     const claimed = new Set<string>();
     const byInode = new Map<string, Found[]>();
@@ -136,8 +132,8 @@ export class Files {
     for (const path of this.waiting.keys()) {
       if (!listing.found.some((entry) => entry.path === path)) this.waiting.delete(path);
     }
-    for (const [id, { at }] of this.recent) if (now - at > RECENT_MS) this.recent.delete(id);
-    this.nameRefused();
+    this.recent.forgetOld(now);
+    this.refusals.name();
   }
 
   /** Looks at a followed file through its handle. */
@@ -226,20 +222,16 @@ export class Files {
   async fail(file: TailedFile, error: NodeJS.ErrnoException): Promise<void> {
     if (isGzip(file.known.path)) return this.refuse(file, unreadable(file.known.path, error));
     await this.unfollow(file);
-    this.refused.push({
-      source: file.known.source,
-      path: file.known.path,
-      reason: unreadable(file.known.path, error),
-    });
-    this.nameRefused();
+    this.refusals.add(file.known, unreadable(file.known.path, error));
+    this.refusals.name();
   }
 
   /** Names a file that is not read, and passes it over until it changes. */
   async refuse(file: TailedFile, reason: string): Promise<void> {
     await this.unfollow(file);
     const { source, path } = file.known;
-    this.passOver({ source, path, version: file.version }, reason);
-    this.nameRefused();
+    this.refusals.passOver({ source, path, version: file.version }, reason);
+    this.refusals.name();
   }
 
   /** Closes the handle of a file that is still followed. */
@@ -264,11 +256,7 @@ export class Files {
 
   /** Meets a file at a path for the first time: it is a known one, a copy of one, or new. */
   private async meet(entry: Found, now: number): Promise<void> {
-    const refused = this.refusedVersions.get(entry.path);
-    if (refused?.version === entry.version) {
-      this.refused.push({ source: entry.source, path: entry.path, reason: refused.reason });
-      return;
-    }
+    if (this.refusals.isPassedOver(entry)) return;
     const content = await this.openPath(entry);
     if (!content) return;
     let kept = false;
@@ -308,74 +296,37 @@ export class Files {
       if (match) return await this.recognise(entry, match);
       if (!isRotated(entry.path)) return this.newFile(entry);
       // A copy that is still being written, or whose original is not read so far, matches nothing yet.
-      if (this.mayBecomeCopy(entry) && !this.hasSettled(entry, now)) return null;
+      if (mayBecomeCopy(entry, this.known.values()) && !this.hasSettled(entry, now)) return null;
       return (await this.shorterCopy(entry, content)) ?? this.newFile(entry);
     } catch (cause) {
       const error = cause as NodeJS.ErrnoException;
       // A .gz that is still being written ends early.
       if (error.code === 'Z_BUF_ERROR' && !this.hasSettled(entry, now)) return null;
-      this.passOver(entry, unreadable(entry.path, error));
+      this.refusals.passOver(entry, unreadable(entry.path, error));
       return null;
     }
   }
 
-  /**
-   * The state of a copy that ends before the offset of its original, because that one was read on after the copy was
-   * made: all of it has been taken. The original's own bytes prove it, or, when it has been truncated since, the
-   * bytes that were read of it last.
-   */
+  /** The state of a copy of which every byte was read through its original; null when it is none. */
   private async shorterCopy(entry: Found, content: Content): Promise<KnownFile | null> {
-    if (content.gzip) return null;
-    for (const file of this.known.values()) {
-      if (file.offset <= entry.size || !isRotationOf(entry.path, file.path)) continue;
-      const original = this.tailed.get(file.id);
-      // The original may have been truncated without our having seen it yet.
-      const same =
-        (await this.endsWithin(content, file, entry.size)) ||
-        (original?.content && (await sameStart(content, original.content, entry.size)));
-      if (!same) continue;
-      const { source, path, inode } = entry;
-      const read = await readToEnd(content, entry.size);
-      const shadowOf = original ? file.id : null;
-      const id = ++this.lastId;
-      const copy = {
-        ...file,
-        ...read,
-        id,
-        source,
-        path,
-        inode,
-        shadowOf,
-        gone: false,
-        openLine: false,
-      };
-      await this.sink.record([copy], []);
-      return copy;
-    }
-    return null;
-  }
-
-  /** Whether there is a file that it could be a copy of, or whose bytes it could hold compressed. */
-  private mayBecomeCopy(entry: Found): boolean {
-    if (isGzip(entry.path)) return true;
-    return [...this.known.values()].some((file) => isRotationOf(entry.path, file.path));
-  }
-
-  /** Whether `content`, of `size` bytes, ends within what was read last of a file, and in the same bytes. */
-  private async endsWithin(content: Content, file: KnownFile, size: number): Promise<boolean> {
-    const recent = this.recent.get(file.id);
-    if (recent?.end !== file.offset) return false;
-    const start = recent.end - recent.bytes.length;
-    const from = Math.max(start, size - ANCHOR_BYTES);
-    if (from >= size) return false;
-    const bytes = Buffer.alloc(size - from);
-    await content.read(bytes, from);
-    if (!bytes.equals(recent.bytes.subarray(from - start, size - start))) return false;
-    const head = Buffer.alloc(file.head.length);
-    // A head beyond the copy's end lies within the bytes just compared, or the copy could not be judged.
-    return size < head.length
-      ? start === 0
-      : (await content.read(head, 0)) === head.length && isDigestOf(file.head, head);
+    const contentOf = ({ id }: KnownFile) => this.tailed.get(id)?.content ?? null;
+    const known = this.known.values();
+    const original = await originalOf(entry, content, known, this.recent, contentOf);
+    if (!original) return null;
+    const { source, path, inode } = entry;
+    const copy: KnownFile = {
+      ...original,
+      ...(await readToEnd(content, entry.size)),
+      id: ++this.lastId,
+      source,
+      path,
+      inode,
+      shadowOf: this.tailed.has(original.id) ? original.id : null,
+      gone: false,
+      openLine: false,
+    };
+    await this.sink.record([copy], []);
+    return copy;
   }
 
   /**
@@ -480,12 +431,6 @@ export class Files {
     return false;
   }
 
-  private passOver(entry: Pick<Found, 'source' | 'path' | 'version'>, reason: string): void {
-    const { source, path, version } = entry;
-    this.refusedVersions.set(path, { version, reason });
-    this.refused.push({ source, path, reason });
-  }
-
   private async unfollow(file: TailedFile): Promise<void> {
     await file.content?.close().catch(() => {});
     file.content = null;
@@ -500,54 +445,15 @@ export class Files {
       return await openContent(join(this.logs, entry.path));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT')
-        this.refused.push({
-          source: entry.source,
-          path: entry.path,
-          reason: `it can not be opened (${code})`,
-        });
+      if (code !== 'ENOENT') this.refusals.add(entry, `it can not be opened (${code})`);
       return null;
     }
-  }
-
-  private nameRefused(): void {
-    const current = new Set(this.refused.map(({ path, reason }) => `${path}\n${reason}`));
-    for (const refusal of this.refused) {
-      const key = `${refusal.path}\n${refusal.reason}`;
-      if (this.named.has(key)) continue;
-      this.named.add(key);
-      this.log.warn({ file: refusal.path, reason: refusal.reason }, 'this is not read');
-    }
-    for (const key of this.named) if (!current.has(key)) this.named.delete(key);
   }
 }
 
 function unread() {
   const nothing = digest(Buffer.alloc(0));
   return { offset: 0, head: nothing, anchor: nothing, openLine: false, finished: null };
-}
-
-async function readToEnd(content: Content, size: number) {
-  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
-  const anchor = Buffer.alloc(Math.min(size, ANCHOR_BYTES));
-  await content.read(head, 0);
-  await content.read(anchor, size - anchor.length);
-  return { offset: size, head: digest(head), anchor: digest(anchor) };
-}
-
-/** Whether two contents begin with the same bytes, judged by the first and the last of the first `size`. */
-async function sameStart(a: Content, b: Content, size: number): Promise<boolean> {
-  const [length, last] = [Math.min(size, HEAD_BYTES), Math.max(0, size - ANCHOR_BYTES)];
-  for (const [at, count] of [
-    [0, length],
-    [last, size - last],
-  ] as const) {
-    const [left, right] = [Buffer.alloc(count), Buffer.alloc(count)];
-    await a.read(left, at);
-    await b.read(right, at);
-    if (!left.equals(right)) return false;
-  }
-  return size > 0;
 }
 
 function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {

@@ -1,13 +1,15 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { BATCH_LINES, type OpenBatch, openBatch, StagingError } from './batch.ts';
+import { BATCH_LINES, type OpenBatch, openBatch } from './batch.ts';
+import { behind, isHot, isLive, isQuiet, pending } from './due.ts';
 import { Files, type TailedFile } from './files.ts';
-import { isGzip } from './name.ts';
 import { scan } from './scan.ts';
-import { SOURCES, type Source } from './source.ts';
+import { SOURCES } from './source.ts';
+import { StagingError } from './staging.ts';
 import { type OpenEnd, tail, tailBuffer } from './tail.ts';
 import type { Batch, IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
+import { createWaker } from './waker.ts';
 import { startWatch } from './watch.ts';
 
 export { originOf } from './batch.ts';
@@ -26,32 +28,27 @@ export interface IngestOptions {
 }
 
 export interface Ingest {
-  status(): { sources: SourceStatus[]; refused: Refusal[]; trouble: string | null };
+  status(): { sources: SourceStatus[]; refused: readonly Refusal[]; trouble: string | null };
   /** Stops at the border of a batch. */
   close(): Promise<void>;
 }
 
-/** Files that changed this recently are looked at every `HOT_POLL_MS`; the others by the sweep. */
-const HOT_MS = 1000;
+/** How often files that have just changed are looked at; the others are once a sweep. */
 const HOT_POLL_MS = 25;
+/** Between two rounds that follow each other at once: requests have their turn. */
+const PAUSE_MS = 5;
 const SWEEP_MS = 1000;
-/** A line without a newline is taken when its file has been quiet for this long. */
-const QUIET_MS = 5000;
-/** A file that grew this recently goes before the backlog, as long as it is no more than `LIVE_BYTES` behind. */
-const LIVE_MS = 10_000;
-const LIVE_BYTES = 4 * 1024 * 1024;
 const RETRY_MAX_MS = 10_000;
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 /**
  * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line:
  * scan and watch find its file, `Files` knows which file it is, `tail` takes whole lines into a batch, the sink stores
- * the batch. One batch is stored while the next is filled; files that grow now go before the backlog.
+ * the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
   let storing: Promise<void> = Promise.resolve();
-  let scanned: Promise<void> = Promise.resolve();
   // A state must not be recorded before the batch that led to it is stored.
   const record: Sink['record'] = async (states, forgotten) => {
     await storing;
@@ -63,9 +60,11 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   let stopping = false;
   let trouble: string | null = null;
   let turn = 0;
+  let slot = 0;
   let maxLines = BATCH_LINES;
 
   for (const source of SOURCES) await makeDropFolder(join(logs, source));
+  await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true, mode: 0o700 });
 
   let sweepAt = 0;
@@ -84,37 +83,47 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 
   const lookAtHotFiles = async () => {
-    for (const file of files.tailed.values()) {
-      if (isHot(file) || !file.found) {
-        await files.look(file).catch((error) => files.fail(file, error));
-      }
-    }
+    const hot = [...files.tailed.values()].filter((file) => isHot(file) || !file.found);
+    await Promise.all(
+      hot.map((file) => files.look(file).catch((error) => files.fail(file, error))),
+    );
   };
 
-  /** Takes lines of these files, all of one source, into one batch, and hands it over once the last one is stored. */
-  const store = async (source: Source, chosen: readonly TailedFile[], end?: OpenEnd) => {
-    // The next batch is staged while the last one is committed, which leaves a core free, not while it is scanned.
-    await scanned;
-    const batch = await openBatch(source, join(staging, 'batch.ndjson'), maxLines);
+  /** Takes lines of these files, into a batch a source, and hands them over once the last ones are stored. */
+  const store = async (chosen: readonly TailedFile[], end?: OpenEnd) => {
+    const batches: Batch[] = [];
+    for (const source of SOURCES) {
+      const own = chosen.filter((file) => file.known.source === source);
+      if (own.length === 0) continue;
+      const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
+      const batch = await fill(own, openBatch(source, path, maxLines), end);
+      if (batch) batches.push(batch);
+    }
+    await storing;
+    if (batches.length === 0) return;
+    // The staging files of this slot are read from now on: the next batches go to the other one.
+    slot = 1 - slot;
+    storing = commit(batches);
+    storing.catch(() => {});
+  };
+
+  const fill = async (own: readonly TailedFile[], batch: OpenBatch, end?: OpenEnd) => {
     try {
-      for (const file of chosen) {
+      for (const file of own) {
         if (batch.room() === 0) break;
         await take(file, batch, end);
       }
-    } finally {
-      const filled = await batch.finish();
-      await storing;
-      if (!batch.empty()) {
-        scanned = new Promise((resolve) => {
-          storing = commit(filled, resolve).finally(resolve);
-        });
-        storing.catch(() => {});
-      }
+    } catch (error) {
+      await batch.finish().catch(() => {});
+      throw error;
     }
+    const filled = await batch.finish();
+    return batch.empty() ? null : filled;
   };
 
-  const commit = async (batch: Batch, done: () => void) => {
-    await sink.append(batch, done);
+  const commit = async (batches: readonly Batch[]) => {
+    await sink.append(batches);
+    for (const { staging: path } of batches) await rm(path, { force: true });
     maxLines = BATCH_LINES;
   };
 
@@ -147,25 +156,21 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     }
   };
 
-  /** One round: what grows now, source by source, then one batch of the backlog. */
+  /** One round: what grows now, of all sources at once, then one batch of the backlog. */
   const work = async (): Promise<'nothing' | 'live' | 'backlog'> => {
     const { live, backlog } = pending(files);
-    for (const source of SOURCES) {
-      const chosen = live.filter((file) => file.known.source === source);
-      if (chosen.length === 0) continue;
+    if (live.length > 0) {
       // Filled after the commit that runs, so that lines that come meanwhile are in it.
       await storing;
-      await store(source, chosen);
+      await store(live);
     }
     // The oldest file first; every other turn belongs to a file that grows now, but is far behind.
     const growing = turn++ % 2 === 1 ? backlog.filter(isLive).at(-1) : undefined;
     const first = growing ?? backlog[0];
     if (!first) return live.length > 0 ? 'live' : 'nothing';
     const { source } = first.known;
-    await store(source, [
-      first,
-      ...backlog.filter((file) => file !== first && file.known.source === source),
-    ]);
+    const others = backlog.filter((file) => file !== first && file.known.source === source);
+    await store([first, ...others]);
     return 'backlog';
   };
 
@@ -175,7 +180,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       if (file.found || !file.content) continue;
       const { nlink } = await file.content.handle.stat();
       if (!files.isOver(file, nlink === 0)) continue;
-      if (file.known.shadowOf === null) await store(file.known.source, [file], 'take');
+      if (file.known.shadowOf === null) await store([file], 'take');
       await storing;
       if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
     }
@@ -185,7 +190,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     let retryMs = 100;
     while (!stopping) {
       try {
-        if (performance.now() >= sweepAt) await sweep();
+        const begin = performance.now();
+        if (begin >= sweepAt) await sweep();
         await lookAtHotFiles();
         const done = await work();
         if (done === 'backlog') continue;
@@ -197,7 +203,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           await sink.idle();
         }
         const hot = done === 'live' || [...files.tailed.values()].some(isHot);
-        await waker.sleep(hot ? HOT_POLL_MS : sweepAt - performance.now(), !hot);
+        const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
+        await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
       } catch (error) {
         trouble = error instanceof Error ? error.message : String(error);
         log.error({ err: error }, 'lines could not be stored; they are read again');
@@ -242,68 +249,9 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 }
 
-/** Which files have something to take, oldest first: those that grow now, and the backlog. */
-function pending(files: Files): { live: TailedFile[]; backlog: TailedFile[] } {
-  const due = [...files.tailed.values()].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
-  const [live, backlog]: [TailedFile[], TailedFile[]] = [[], []];
-  for (const file of due) (isLive(file) && behind(file) <= LIVE_BYTES ? live : backlog).push(file);
-  return { live, backlog };
-}
-
-function hasMore(file: TailedFile): boolean {
-  if (file.known.shadowOf !== null) return false;
-  if (file.exhausted !== file.version) return true;
-  // What is left is text without a newline; it is looked at once more when the file has been quiet.
-  return behind(file) > 0 && isQuiet(file) && file.judged !== file.version;
-}
-
-/** Bytes that are still to be taken; of a `.gz`, before it was unpacked, its own. */
-function behind(file: TailedFile): number {
-  if (file.known.shadowOf !== null) return 0;
-  if (isGzip(file.known.path)) return file.exhausted === file.version ? 0 : file.size;
-  return Math.max(0, file.size - file.known.offset);
-}
-
-function isHot(file: TailedFile): boolean {
-  return performance.now() - file.changedAt < HOT_MS;
-}
-
-function isLive(file: TailedFile): boolean {
-  return performance.now() - file.grewAt < LIVE_MS;
-}
-
-function isQuiet(file: TailedFile): boolean {
-  return performance.now() - file.changedAt >= QUIET_MS;
-}
-
 /** Group-writable, its group inherited, so that a shipper that runs as another user can write. */
 async function makeDropFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   // Not ours to change when it belongs to another user: then its owner has decided.
   await chmod(path, 0o2775).catch(() => {});
-}
-
-/** A sleep that an event can end. */
-function createWaker() {
-  let end: (() => void) | undefined;
-  let awake = false;
-  return {
-    wake() {
-      awake = true;
-      end?.();
-    },
-    async sleep(ms: number, interruptible: boolean): Promise<void> {
-      if (interruptible && awake) ms = 0;
-      awake = false;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(0, ms));
-        end = () => {
-          if (!interruptible) return;
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      end = undefined;
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { fstatSync, readSync } from 'node:fs';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
 import type { Content } from './content.ts';
 import { ANCHOR_BYTES, digest, HEAD_BYTES, isDigestOf } from './identity.ts';
@@ -173,7 +174,7 @@ export async function tail(
   const offset = held?.offset ?? base + next;
   const outcome = full ? 'more' : 'end';
   if (offset === known.offset) return { outcome, known, long, recent: nothing };
-  if (!content.gzip && !(await unchanged(content, proof, offset))) {
+  if (!content.gzip && !unchanged(content, proof, offset)) {
     undo();
     return changed;
   }
@@ -211,15 +212,14 @@ function isUtf16(start: Buffer): boolean {
   return mark === 0xfeff || mark === 0xfffe;
 }
 
-/** A truncation between two reads would mix bytes of two generations; the first bytes read and the size tell. */
-async function unchanged(content: Content, proof: { at: number; bytes: Buffer }, offset: number) {
+/**
+ * A truncation between two reads would mix bytes of two generations; the first bytes read and the size tell. On the
+ * event loop: these bytes have just been read, and wait for the thread pool far longer than they take.
+ */
+function unchanged({ handle }: Content, proof: { at: number; bytes: Buffer }, offset: number) {
   const again = Buffer.allocUnsafe(proof.bytes.length);
-  const got = await content.read(again, proof.at);
-  return (
-    got === again.length &&
-    again.equals(proof.bytes) &&
-    (await content.handle.stat()).size >= offset
-  );
+  const got = readSync(handle.fd, again, 0, again.length, proof.at);
+  return got === again.length && again.equals(proof.bytes) && fstatSync(handle.fd).size >= offset;
 }
 
 function isObject(text: Buffer): boolean {

@@ -56,6 +56,8 @@ export interface Batch {
   readonly source: Source;
   /** Path of the staging file: every line in it is blank, or begins with `{` and ends with `}`. */
   readonly staging: string;
+  /** Bytes in the staging file. */
+  readonly staged: number;
   /** Lines in the staging file that are not blank. */
   readonly lines: number;
   /** Where the staged bytes come from, in the order of `staged`. */
@@ -74,10 +76,10 @@ export interface Sink {
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;
   /**
-   * Stores a batch whole; rejects with nothing stored, or in doubt: then `files` tells the truth. Calls `scanned` when
-   * it is done with the staging file, which may then be written anew.
+   * Stores batches, of one source each. Each is stored whole or not at all; when it rejects some may have been, or it
+   * is in doubt: then `files` tells the truth.
    */
-  append(batch: Batch, scanned: () => void): Promise<void>;
+  append(batches: readonly Batch[]): Promise<void>;
   /** Replaces the states of some files and forgets others, without lines. */
   record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
   /** Called when nothing is waiting to be stored. */

@@ -1,4 +1,3 @@
 #!/usr/bin/env node
-// Queries run on libuv's pool, whose size is read once, before any module loads; in an ES module it is too late.
-process.env.UV_THREADPOOL_SIZE ||= '16';
+require('./environment.cjs');
 void import('../dist/server/main.js');

@@ -57,7 +57,7 @@ export async function withStore<T>(
   const store = await openStore({
     folder: join(data, 'store'),
     sql: settings.sql ?? join(ROOT, 'sql'),
-    memory: '400MB',
+    memory: '450MB',
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
     onFatal(error) {
@@ -246,14 +246,19 @@ export function spawnService(
 ) {
   const env = {
     PATH: process.env.PATH,
-    UV_THREADPOOL_SIZE: '16',
     TAILPOND_DATA: data,
     TAILPOND_PORT: '0',
     TAILPOND_TOKEN: TOKEN,
     TAILPOND_LOG_LEVEL: 'debug',
     ...options.env,
   };
-  const args = ['--import=tsx', join(ROOT, 'server/main.ts'), ...(options.args ?? [])];
+  const args = [
+    '--require',
+    join(ROOT, 'server/environment.cjs'),
+    '--import=tsx',
+    join(ROOT, 'server/main.ts'),
+    ...(options.args ?? []),
+  ];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env,

@@ -3,7 +3,7 @@ import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
 import type { Batch, KnownFile, RejectedLine, Sink, Source } from '../../ingest/index.ts';
 import { quoted } from './engine.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
-import type { BatchStatements } from './statements.ts';
+import type { BatchStatements, IngestStatements } from './statements.ts';
 
 /** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
 const IDLE_CHECKPOINT_MS = 2000;
@@ -13,9 +13,12 @@ const CHECKPOINT_RETRY_MS = 1000;
 /** What could not be read, when DuckDB does not say. */
 const UNREADABLE = 'it is not valid JSON';
 
+/** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
+const SCAN_TOGETHER_BYTES = 8 * 1024 * 1024;
+
 export interface WriterOptions {
   readonly connection: DuckDBConnection;
-  readonly statements: (source: Source, staging: string, ingestedAtUs: bigint) => BatchStatements;
+  readonly statements: IngestStatements;
   /** A path in the staging folder for the search for a line that makes DuckDB's scan throw. */
   readonly probe: string;
 }
@@ -26,7 +29,8 @@ export interface Writer extends Sink {
 }
 
 /**
- * The sink of ingest: one transaction a batch holds its rows, its rejected lines, the counters and the new offsets.
+ * The sink of ingest: one transaction holds a batch's rows, its rejected lines, the counters and the new offsets; small
+ * batches share one.
  * After any error the transaction is rolled back and nothing that is in memory may be trusted: a COMMIT can throw and
  * be durable, and can resolve after it dropped everything (docs/decisions/0001). `files` tells what is true.
  */
@@ -68,41 +72,79 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
     }
   };
 
-  const store = async (batch: Batch, scanned: () => void) => {
+  const store = async (batches: readonly Batch[]) => {
     const ingestedAtUs = BigInt(Date.now()) * 1000n;
-    const sql = statements(batch.source, batch.staging, ingestedAtUs);
-    let rows = 0;
-    let undated = 0;
-    let rejected: readonly RejectedLine[] = batch.rejected;
-    if (batch.lines > 0) {
-      rows = await change(connection, sql.insertRows);
-      if (rows < batch.lines) {
-        await connection.run(sql.judgeOthers);
-        rows += await change(connection, sql.insertOthers);
-        const reasons = await rejectedOrdinals(connection);
-        if (rows + reasons.size !== batch.lines) {
-          throw new ScanError(
-            `${batch.lines} lines gave ${rows} rows and ${reasons.size} rejected lines`,
-          );
-        }
-        undated = await count(
-          connection,
-          'select count(*) from others where reason is null and moment is null',
-        );
-        await connection.run('drop table others');
-        rejected = [...rejected, ...(await rejectedLines(batch, reasons))];
-      }
+    const staged = batches.filter(({ lines }) => lines > 0);
+    const together = staged.length > 1;
+    if (together) await connection.run(statements.scan(staged, ingestedAtUs));
+    const counts: Counts[] = [];
+    for (const batch of batches) {
+      counts.push(await storeLines(batch, statements.batch(batch, ingestedAtUs, together)));
     }
-    scanned();
-    await insertRejected(connection, batch.source, rejected, ingestedAtUs);
-    await replaceFiles(connection, batch.files, []);
-    const lines = rows + rejected.length;
-    await connection.run(
-      `update ledger set bytes = bytes + ${batch.bytes}, lines = lines + ${lines}, rows = rows + ${rows},
-        rejected = rejected + ${rejected.length}, repaired = repaired + ${batch.repaired}, undated = undated + ${undated}
-        where source = $1`,
-      [batch.source],
+    for (const [i, { source }] of batches.entries())
+      await insertRejected(connection, source, counts[i]?.rejected ?? [], ingestedAtUs);
+    await replaceFiles(
+      connection,
+      batches.flatMap(({ files }) => files),
+      [],
     );
+    const values = batches.map((batch, i) => ledgerValues(batch, counts[i]));
+    await connection.run(
+      `update ledger set
+        bytes = ledger.bytes + added.bytes,
+        lines = ledger.lines + added.rows + added.rejected,
+        rows = ledger.rows + added.rows,
+        rejected = ledger.rejected + added.rejected,
+        repaired = ledger.repaired + added.repaired,
+        undated = ledger.undated + added.undated
+        from (values ${values.join(', ')}) added(source, bytes, rows, rejected, repaired, undated)
+        where ledger.source = added.source`,
+    );
+  };
+
+  const storeLines = async (batch: Batch, sql: BatchStatements): Promise<Counts> => {
+    if (batch.lines === 0) return { rows: 0, undated: 0, rejected: batch.rejected };
+    let rows = await change(connection, sql.insertRows);
+    if (rows === batch.lines) return { rows, undated: 0, rejected: batch.rejected };
+    await connection.run(sql.judgeOthers);
+    rows += await change(connection, sql.insertOthers);
+    const reasons = await rejectedOrdinals(connection);
+    if (rows + reasons.size !== batch.lines) {
+      throw new ScanError(
+        `${batch.lines} lines gave ${rows} rows and ${reasons.size} rejected lines`,
+      );
+    }
+    const undated = await count(
+      connection,
+      'select count(*) from others where reason is null and moment is null',
+    );
+    await connection.run('drop table others');
+    return {
+      rows,
+      undated,
+      rejected: [...batch.rejected, ...(await rejectedLines(batch, reasons))],
+    };
+  };
+
+  /** In one transaction; when DuckDB's scan throws, batch by batch, the one at fault without the lines it throws at. */
+  const storeOrSearch = async (batches: readonly Batch[]): Promise<void> => {
+    try {
+      return await transaction(() => store(batches));
+    } catch (error) {
+      if (!isScanError(error)) throw error;
+      if (batches.length > 1) {
+        for (const batch of batches) await storeOrSearch([batch]);
+        return;
+      }
+      const [batch] = batches;
+      if (!batch || batch.lines === 0) throw error;
+      const poison = await findPoison(connection, batch, probe);
+      if (poison.length === 0) throw error;
+      await blankLines(batch.staging, poison);
+      const rejected = [...batch.rejected, ...poison.map((line) => toRejected(line, UNREADABLE))];
+      const rest = { ...batch, rejected, lines: batch.lines - poison.length };
+      await transaction(() => store([rest]));
+    }
   };
 
   const isDue = (afterMs: number) => {
@@ -112,22 +154,11 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   return {
-    append: (batch, scanned) =>
+    append: (batches) =>
       exclusive(async () => {
-        try {
-          await transaction(() => store(batch, scanned));
-        } catch (error) {
-          if (!isScanError(error) || batch.lines === 0) throw error;
-          const poison = await findPoison(connection, batch, probe);
-          if (poison.length === 0) throw error;
-          await blankLines(batch.staging, poison);
-          const rejected = [
-            ...batch.rejected,
-            ...poison.map((line) => toRejected(line, UNREADABLE)),
-          ];
-          const rest = { ...batch, rejected, lines: batch.lines - poison.length };
-          await transaction(() => store(rest, scanned));
-        }
+        const bytes = batches.reduce((sum, { staged }) => sum + staged, 0);
+        if (bytes <= SCAN_TOGETHER_BYTES) await storeOrSearch(batches);
+        else for (const batch of batches) await storeOrSearch([batch]);
         if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>
@@ -139,6 +170,20 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
     },
     close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
   };
+}
+
+/** What became of a batch's lines. */
+interface Counts {
+  readonly rows: number;
+  /** Rows whose line named no moment. */
+  readonly undated: number;
+  readonly rejected: readonly RejectedLine[];
+}
+
+function ledgerValues({ source, bytes, repaired }: Batch, counts: Counts | undefined): string {
+  if (!counts) throw new Error('BUG: a batch was not counted');
+  const { rows, rejected, undated } = counts;
+  return `('${source}', ${bytes}, ${rows}, ${rejected.length}, ${repaired}, ${undated})`;
 }
 
 /** DuckDB read a batch otherwise than line by line. */

@@ -5,7 +5,7 @@ import { createWriter } from './append.ts';
 import { openEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { openReaders, type Readers } from './read.ts';
-import { batchStatements, timestampExpression } from './statements.ts';
+import { ingestStatements, timestampExpression } from './statements.ts';
 import type { Plain } from './values.ts';
 
 export type { Readers, Rows } from './read.ts';
@@ -80,7 +80,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const connection = await engine.connect();
     await migrate(connection, join(sql, 'schema'));
     const ingest = join(sql, 'ingest');
-    const statements = batchStatements(ingest, maxLine);
+    const statements = ingestStatements(ingest, maxLine);
     const writer = createWriter({ connection, statements, probe: join(staging, 'probe.ndjson') });
     const readers = await openReaders(engine, queryTimeoutMs);
     const fatal = <T>(promise: Promise<T>) =>
@@ -98,7 +98,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       staging,
       sink: {
         files: () => fatal(writer.files()),
-        append: (batch, scanned) => fatal(writer.append(batch, scanned)),
+        append: (batches) => fatal(writer.append(batches)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),
         idle: () => fatal(writer.idle()),
       },

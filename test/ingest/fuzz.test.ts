@@ -46,8 +46,8 @@ describe('a batch of any lines', () => {
 
 /** The store's sink, that stores a batch of `ALONE` line by line. */
 function oneByOne({ sink, staging }: Store): Sink {
-  const append = async (batch: Batch, scanned: () => void) => {
-    if (batch.source !== ALONE) return sink.append(batch, scanned);
+  const apart = async (batch: Batch) => {
+    if (batch.source !== ALONE) return sink.append([batch]);
     const path = join(staging, 'alone.ndjson');
     const bytes = await readFile(batch.staging);
     for (let start = 0; start < bytes.length; ) {
@@ -57,14 +57,19 @@ function oneByOne({ sink, staging }: Store): Sink {
         await writeFile(path, line);
         const slices = [{ ...originOf(batch, start), staged: 0 }];
         const nothing = { rejected: [], files: [], bytes: 0, repaired: 0 };
-        await sink.append({ ...batch, ...nothing, staging: path, lines: 1, slices }, () => {});
+        await sink.append([{ ...batch, ...nothing, staging: path, lines: 1, slices }]);
       }
       start = end;
     }
     await writeFile(path, '');
-    await sink.append({ ...batch, staging: path, lines: 0, slices: [] }, scanned);
+    await sink.append([{ ...batch, staging: path, lines: 0, slices: [] }]);
   };
-  return { ...sink, append };
+  return {
+    ...sink,
+    async append(batches) {
+      for (const batch of batches) await apart(batch);
+    },
+  };
 }
 
 async function compare(

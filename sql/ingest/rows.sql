@@ -1,6 +1,5 @@
--- The lines of a batch that carry their own metadata and a message, each as one row: the common case, in one parallel
+-- The lines of staging files that carry their own metadata and a message, each as one row: the common case, in one parallel
 -- scan. Lines that this leaves out are judged one by one by insert_others.sql; `usable` must be the same in both.
-insert into {table} by name
 with lines as (
   select
     *,
@@ -22,6 +21,7 @@ with lines as (
       log: 'VARCHAR',
       metadata: 'JSON'
     },
+    filename = true,
     ignore_errors = true,
     maximum_object_size = {max_object}
   )
@@ -31,6 +31,7 @@ dated as (
   from lines
 )
 select
+  filename,
   coalesce(id, uuid()::varchar) as id,
   moment as timestamp,
   coalesce(project, found[1], found[2], found[3], found[4]) as project,

@@ -1,0 +1,61 @@
+import type { Content } from './content.ts';
+import { ANCHOR_BYTES, digest, HEAD_BYTES } from './identity.ts';
+import { isGzip, isRotationOf } from './name.ts';
+import type { RecentBytes } from './recent.ts';
+import type { Found } from './scan.ts';
+import type { KnownFile } from './types.ts';
+
+/** Whether there is a file that `entry` could be a copy of, or whose bytes it could hold compressed. */
+export function mayBecomeCopy(entry: Found, known: Iterable<KnownFile>): boolean {
+  if (isGzip(entry.path)) return true;
+  return [...known].some((file) => isRotationOf(entry.path, file.path));
+}
+
+/**
+ * The known file that `content` is a copy of, although it ends before that one's offset, because the original was read
+ * on after the copy was made: all of the copy has been taken. The original's own bytes prove it (`contentOf`), or, when
+ * it has been truncated since, perhaps unseen, the bytes that were read of it last. Null when there is none.
+ */
+export async function originalOf(
+  entry: Found,
+  content: Content,
+  known: Iterable<KnownFile>,
+  recent: RecentBytes,
+  contentOf: (file: KnownFile) => Content | null,
+): Promise<KnownFile | null> {
+  if (content.gzip) return null;
+  for (const file of known) {
+    if (file.offset <= entry.size || !isRotationOf(entry.path, file.path)) continue;
+    if (await recent.hold(content, file, entry.size)) return file;
+    const original = contentOf(file);
+    if (original && (await sameStart(content, original, entry.size))) return file;
+  }
+  return null;
+}
+
+/** What is known of a file whose `size` bytes have all been read. */
+export async function readToEnd(
+  content: Content,
+  size: number,
+): Promise<Pick<KnownFile, 'offset' | 'head' | 'anchor'>> {
+  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+  const anchor = Buffer.alloc(Math.min(size, ANCHOR_BYTES));
+  await content.read(head, 0);
+  await content.read(anchor, size - anchor.length);
+  return { offset: size, head: digest(head), anchor: digest(anchor) };
+}
+
+/** Whether two contents begin with the same bytes, judged by the first and the last of the first `size`. */
+async function sameStart(a: Content, b: Content, size: number): Promise<boolean> {
+  const [length, last] = [Math.min(size, HEAD_BYTES), Math.max(0, size - ANCHOR_BYTES)];
+  for (const [at, count] of [
+    [0, length],
+    [last, size - last],
+  ] as const) {
+    const [left, right] = [Buffer.alloc(count), Buffer.alloc(count)];
+    await a.read(left, at);
+    await b.read(right, at);
+    if (!left.equals(right)) return false;
+  }
+  return size > 0;
+}

@@ -1,0 +1,45 @@
+import { performance } from 'node:perf_hooks';
+import type { Files, TailedFile } from './files.ts';
+import { isGzip } from './name.ts';
+
+/** A file that changed this recently is looked at often; the others are by the sweep. */
+const HOT_MS = 1000;
+/** A line without a newline is taken when its file has been quiet for this long. */
+const QUIET_MS = 5000;
+/** A file that grew this recently goes before the backlog, as long as it is no more than `LIVE_BYTES` behind. */
+const LIVE_MS = 10_000;
+const LIVE_BYTES = 4 * 1024 * 1024;
+
+/** Which files have something to take, oldest first: those that grow now, and the backlog. */
+export function pending(files: Files): { live: TailedFile[]; backlog: TailedFile[] } {
+  const due = [...files.tailed.values()].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
+  const [live, backlog]: [TailedFile[], TailedFile[]] = [[], []];
+  for (const file of due) (isLive(file) && behind(file) <= LIVE_BYTES ? live : backlog).push(file);
+  return { live, backlog };
+}
+
+function hasMore(file: TailedFile): boolean {
+  if (file.known.shadowOf !== null) return false;
+  if (file.exhausted !== file.version) return true;
+  // What is left is text without a newline; it is looked at once more when the file has been quiet.
+  return behind(file) > 0 && isQuiet(file) && file.judged !== file.version;
+}
+
+/** Bytes that are still to be taken; of a `.gz`, before it was unpacked, its own. */
+export function behind(file: TailedFile): number {
+  if (file.known.shadowOf !== null) return 0;
+  if (isGzip(file.known.path)) return file.exhausted === file.version ? 0 : file.size;
+  return Math.max(0, file.size - file.known.offset);
+}
+
+export function isHot(file: TailedFile): boolean {
+  return performance.now() - file.changedAt < HOT_MS;
+}
+
+export function isLive(file: TailedFile): boolean {
+  return performance.now() - file.grewAt < LIVE_MS;
+}
+
+export function isQuiet(file: TailedFile): boolean {
+  return performance.now() - file.changedAt >= QUIET_MS;
+}

@@ -28,8 +28,7 @@ export interface AppDeps {
   readonly isDraining: () => boolean;
 }
 
-const API_KEY_HEADERS =
-  'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
+const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
 
 /** The HTTP side: middleware in the order a request meets it. */
 export function createApp(deps: AppDeps): Express {
@@ -40,7 +39,6 @@ export function createApp(deps: AppDeps): Express {
     if (deps.isDraining()) throw new AppError('DRAINING');
     next();
   });
-  app.use(health(deps.store, deps.ingest));
   if (deps.corsOrigin) {
     const allowedHeaders = [
       'X-API-KEY',
@@ -53,11 +51,13 @@ export function createApp(deps: AppDeps): Express {
   }
   app.use('/api', accessToken(deps.token));
   app.use('/api', (_request, response, next) => {
-    response.vary(API_KEY_HEADERS);
+    const others = response.getHeader('Vary');
+    response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
     next();
   });
   app.all('/api/endpoints/query/:endpoint', endpoint(deps));
   app.use('/api', books(deps));
+  app.use(health(deps.store, deps.ingest));
   app.use(() => {
     throw new AppError('PATH_UNKNOWN');
   });
@@ -79,26 +79,13 @@ export function createStartingApp(logger: Logger): Express {
 function bare(logger: Logger): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(
-    pinoHttp({
-      logger,
-      genReqId: (_request, response) => {
-        const id = randomUUID();
-        response.setHeader('X-Request-Id', id);
-        return id;
-      },
-      // A path without its query string: values of parameters belong to the caller.
-      serializers: {
-        req: (request: { id: string; method: string; url: string }) => ({
-          id: request.id,
-          method: request.method,
-          path: request.url.split('?')[0],
-        }),
-        res: (response: { statusCode: number }) => ({ status: response.statusCode }),
-      },
-      customLogLevel: (_request, response) => (response.statusCode === 500 ? 'warn' : 'debug'),
-    }),
-  );
+  app.use((request, response, next) => {
+    request.id = randomUUID();
+    response.setHeader('X-Request-Id', request.id);
+    next();
+  });
+  // Requests are logged at debug level; above it, not even a logger of its own is made for each.
+  if (logger.isLevelEnabled('debug')) app.use(requestLog(logger));
   // No HSTS: the service speaks plain HTTP, TLS is the proxy's.
   app.use(
     helmet({
@@ -110,4 +97,22 @@ function bare(logger: Logger): Express {
     }),
   );
   return app;
+}
+
+function requestLog(logger: Logger) {
+  return pinoHttp({
+    logger,
+    genReqId: (request) => request.id,
+    // A path without its query string: values of parameters belong to the caller.
+    serializers: {
+      req: (request: { id: string; method: string; url: string }) => ({
+        id: request.id,
+        method: request.method,
+        path: request.url.split('?')[0],
+      }),
+      res: (response: { statusCode: number }) => ({ status: response.statusCode }),
+    },
+    customSuccessMessage: () => 'answered',
+    useLevel: 'debug',
+  });
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { AppError } from './errors.ts';
 
@@ -7,14 +7,14 @@ import { AppError } from './errors.ts';
  * must hold it. Throws `UNAUTHORIZED`, the same for a missing and a wrong one.
  */
 export function accessToken(token: string): RequestHandler {
-  const expected = hash(token);
+  const expected = digest(token);
   return function checkAccessToken(request, response, next) {
     const { 'x-api-key': keys = [], authorization = [] } = request.headersDistinct;
     const given = [
       ...keys,
       ...authorization.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? ''),
     ];
-    if (given.length === 0 || !given.every((value) => timingSafeEqual(hash(value), expected))) {
+    if (given.length === 0 || !given.every((value) => timingSafeEqual(digest(value), expected))) {
       response.set('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
     }
@@ -23,6 +23,6 @@ export function accessToken(token: string): RequestHandler {
 }
 
 /** Hashed, because `timingSafeEqual` wants equal lengths and a length must not leak. */
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
 }

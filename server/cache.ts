@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /** The clock and its timers, in ms; tests supply their own. */
@@ -8,6 +9,8 @@ export interface Clock {
 
 export interface Cached {
   readonly body: Buffer;
+  /** Made with the body, so that not every answer has to hash it. */
+  readonly etag: string;
   /** Seconds since it was made. */
   readonly age: number;
   readonly hit: boolean;
@@ -35,6 +38,7 @@ export interface Cache {
 
 interface Entry {
   readonly body: Buffer;
+  readonly etag: string;
   readonly madeAt: number;
   askedAt: number;
   /** Whether a refresh is to come. */
@@ -49,20 +53,26 @@ export function createCache(options: CacheOptions): Cache {
     maxSize: options.maxBytes,
     sizeCalculation: ({ body }, key) => body.length + key.length + 1,
   });
-  const loading = new Map<string, Promise<Buffer>>();
+  const loading = new Map<string, Promise<Entry>>();
 
-  const load = (key: string, lifetime: Lifetime, run: () => Promise<Buffer>): Promise<Buffer> => {
+  const load = (key: string, lifetime: Lifetime, run: () => Promise<Buffer>): Promise<Entry> => {
     const running = loading.get(key);
     if (running) return running;
     const started = run()
       .then((body) => {
         const madeAt = clock.now();
         const askedAt = entries.peek(key)?.askedAt ?? madeAt;
-        const entry = { body, madeAt, askedAt, warming: false };
+        const entry = {
+          body,
+          etag: `W/"${hash('sha1', body, 'base64url')}"`,
+          madeAt,
+          askedAt,
+          warming: false,
+        };
         entries.set(key, entry);
         loading.delete(key);
         warmLater(key, entry, lifetime, run);
-        return body;
+        return entry;
       })
       .finally(() => loading.delete(key));
     loading.set(key, started);
@@ -95,9 +105,11 @@ export function createCache(options: CacheOptions): Cache {
       if (entry) entry.askedAt = now;
       if (entry && alive(entry, lifetime)) {
         warmLater(key, entry, lifetime, run);
-        return { body: entry.body, age: Math.floor((now - entry.madeAt) / 1000), hit: true };
+        const { body, etag } = entry;
+        return { body, etag, age: Math.floor((now - entry.madeAt) / 1000), hit: true };
       }
-      return { body: await load(key, lifetime, run), age: 0, hit: false };
+      const { body, etag } = await load(key, lifetime, run);
+      return { body, etag, age: 0, hit: false };
     },
     clear: () => entries.clear(),
   };

@@ -103,9 +103,10 @@ function toMs(moment: string | null | undefined): number | null {
   return moment ? Date.parse(moment) : null;
 }
 
-function cacheHeaders({ age, hit }: Cached, caching: number) {
+function cacheHeaders({ age, etag, hit }: Cached, caching: number) {
   const ttl = Math.max(0, caching - age);
   return {
+    ETag: etag,
     Age: String(age),
     'Cache-Control': `private, max-age=${ttl}`,
     'Cache-Status': hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,

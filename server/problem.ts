@@ -7,7 +7,7 @@ export function problem(logger: Logger): ErrorRequestHandler {
   return function answerProblem(error, request, response, next) {
     if (response.headersSent) return next(error);
     const shown = toAppError(error);
-    const log = request.log ?? logger;
+    const log = logger.child({ requestId: request.id });
     // The engine's messages quote stored data: above debug only their kind is told.
     const kind =
       error instanceof Error

@@ -7,8 +7,6 @@ import type { DataFile } from './dataset.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
 import { memoryMb } from './memory.ts';
 
-await doJob({ load, ask });
-
 async function load({ folder, files }: LoadJob) {
   const session = new Session(join(folder, 'clickhouse'));
   session.query('create database if not exists bench');
@@ -107,3 +105,5 @@ async function ask({ folder, projects, patterns }: AskJob) {
     ),
   };
 }
+
+await doJob({ load, ask });

@@ -52,10 +52,13 @@ export async function startCluster(folder: string): Promise<Cluster> {
     stdio: 'ignore',
   });
   const ended = once(server, 'exit');
+  // SIGINT is its "fast" stop. Should this process end before its time, the server must not outlive it.
+  const end = () => server.kill('SIGINT');
+  process.once('exit', end);
   const stop = async () => {
-    // SIGINT is its "fast" stop.
-    server.kill('SIGINT');
+    end();
     await ended;
+    process.off('exit', end);
   };
   try {
     const client = await connect(folder, server.pid);

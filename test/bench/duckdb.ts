@@ -12,8 +12,6 @@ import { bytesBelow } from './disk.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
 import { memoryMb } from './memory.ts';
 
-await doJob({ load, ask });
-
 async function load({ folder, files }: LoadJob) {
   const instance = await DuckDBInstance.create(join(folder, 'raw.duckdb'), {
     storage_compatibility_version: 'v1.5.0',
@@ -131,3 +129,5 @@ async function versionOf(connection: DuckDBConnection): Promise<string> {
   const [row] = await run(connection, 'select version()', {});
   return String(row?.[0]);
 }
+
+await doJob({ load, ask });

@@ -12,8 +12,6 @@ import type { DataFile } from './dataset.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
 import { memoryMb } from './memory.ts';
 
-await doJob({ load, ask });
-
 const BLOCK_BYTES = 1 << 18;
 
 async function load({ folder, files }: LoadJob) {
@@ -121,3 +119,5 @@ async function ask({ folder, projects, patterns }: AskJob) {
     await close();
   }
 }
+
+await doJob({ load, ask });

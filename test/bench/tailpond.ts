@@ -15,7 +15,9 @@ export async function loadTailpond(folder: string, data: Dataset): Promise<Loade
     const ms = performance.now() - begin;
     const peakMb = service.memoryMb('VmHWM');
     await service.stop();
-    return { version, ms, peakMb, diskBytes: bytesBelow(join(folder, 'store')) };
+    // Without the staging folder: what it holds is bounded, and not kept.
+    const diskBytes = bytesBelow(join(folder, 'store'), 'tailpond.duckdb');
+    return { version, ms, peakMb, diskBytes };
   } catch (error) {
     await service.kill();
     throw error;

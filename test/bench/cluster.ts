@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -8,6 +8,8 @@ import { Client } from 'pg';
 /** A PostgreSQL of our own in a folder, reached by a socket in that folder alone. */
 export interface Cluster {
   readonly client: Client;
+  /** What all its processes hold now, what they share counted once. */
+  memoryMb(): number;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
     const client = await connect(folder, server.pid);
     return {
       client,
+      memoryMb: () => heldMb(server.pid ?? 0),
       async close() {
         await client.end();
         await stop();
@@ -73,6 +76,14 @@ export async function startCluster(folder: string): Promise<Cluster> {
     await stop();
     throw error;
   }
+}
+
+function heldMb(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return [pid, ...children].reduce((sum: number, each) => {
+    const rollup = readFileSync(`/proc/${each}/smaps_rollup`, 'utf8');
+    return sum + Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) / 1024;
+  }, 0);
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -16,7 +16,8 @@ export function describeMachine(): Machine {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGib: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
+    // Without what the distribution adds.
+    kernel: release().split('-')[0] ?? '',
     node: process.version,
     tools: ['grep', 'jq'].flatMap(version),
   };

@@ -10,12 +10,11 @@ import { SOURCES } from '../../ingest/index.ts';
 import { startCluster } from './cluster.ts';
 import type { DataFile } from './dataset.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
-import { memoryMb } from './memory.ts';
 
 const BLOCK_BYTES = 1 << 18;
 
 async function load({ folder, files }: LoadJob) {
-  const { client, close } = await startCluster(folder);
+  const { client, memoryMb, close } = await startCluster(folder);
   try {
     for (const source of SOURCES) {
       await client.query(`create table ${source} (
@@ -33,9 +32,8 @@ async function load({ folder, files }: LoadJob) {
     const one = async (sql: string) => Object.values((await client.query(sql)).rows[0] ?? {})[0];
     const version = String(await one('show server_version'));
     const diskBytes = Number(await one('select pg_database_size(current_database())'));
-    // The process that does the work, with the shared memory that it used.
-    const peakMb = memoryMb('VmHWM', Number(await one('select pg_backend_pid()')));
-    return { version, ms, peakMb, diskBytes };
+    // At the end, when the shared memory that was used is still held.
+    return { version, ms, peakMb: memoryMb(), diskBytes };
   } finally {
     await close();
   }

@@ -43,14 +43,25 @@ function machine({ machine: on, ingest, measured }: Results): string {
     const [loaded] = ingest?.loaded[name] ?? [];
     return loaded ? [`${NAMES[name].replace(' alone', '')} ${loaded.version}`] : [];
   });
-  const sections = Object.entries(measured).map(
-    ([name, { date, rows, runs }]) =>
-      `${name} (${date.slice(0, 10)}${name === 'scale' ? '' : `, ${whole(rows)} edge lines, ${runs} runs`})`,
-  );
   return [
-    `Measured on ${on.cores} cores of ${on.cpu}, ${on.memoryGib} GiB, Linux ${on.kernel}, Node ${on.node},`,
-    `${[...versions, ...on.tools].join(', ')}: ${sections.join('; ')}.`,
+    `Measured on ${on.cores} cores of ${on.cpu}, ${on.memoryGib} GiB, Linux ${on.kernel}, Node ${on.node};`,
+    `${[...versions, ...on.tools].join(', ')}.`,
+    `${sectionsMeasured(measured).join(' ')}`,
   ].join('\n');
+}
+
+/** A sentence for the sections that were measured on a day with the same number of rows and runs. */
+function sectionsMeasured(measured: Results['measured']): string[] {
+  const groups = new Map<string, string[]>();
+  for (const [name, { date, rows, runs }] of Object.entries(measured)) {
+    const times = runs === 1 ? 'one run' : `medians of ${runs} runs`;
+    const how =
+      name === 'scale'
+        ? `${date.slice(0, 10)}, one run of each size`
+        : `${date.slice(0, 10)}, ${whole(rows)} edge lines, ${times}`;
+    groups.set(how, [...(groups.get(how) ?? []), name]);
+  }
+  return [...groups].map(([how, names]) => `Sections ${names.join(', ')}: ${how}.`);
 }
 
 function ingestTable({ lines, bytes, loaded }: Ingest): string {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { ROOT } from '../../server/root.ts';
 import type { Bench } from './bench.ts';
+import { owned } from './child.ts';
 import { question, withService } from './http.ts';
 import { store } from './load.ts';
 import { freePort } from './port.ts';
@@ -63,10 +64,12 @@ export async function perSecond(
 async function withBare(body: string, use: (url: string) => Promise<void>): Promise<void> {
   const port = await freePort();
   const script = join(ROOT, 'test/bench/bare.ts');
-  const child = spawn(process.execPath, ['--import=tsx', script, String(port), body], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
+  const child = owned(
+    spawn(process.execPath, ['--import=tsx', script, String(port), body], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    }),
+  );
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}/`;
   try {

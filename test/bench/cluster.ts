@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { owned } from './child.ts';
 
 /** A PostgreSQL of our own in a folder, reached by a socket in that folder alone. */
 export interface Cluster {
@@ -16,6 +17,8 @@ export interface Cluster {
 /** Where Debian puts the programs; the newest version that is installed. */
 const DEBIAN = '/usr/lib/postgresql';
 const START_MS = 30_000;
+/** Without waiting for those that are connected. */
+const FAST_STOP = 'SIGINT';
 /**
  * Beyond Debian's defaults, which are for a small machine: memory that holds the table, and fewer checkpoints in a
  * load. A commit waits for the disk, as it does by default.
@@ -48,19 +51,18 @@ export async function startCluster(folder: string): Promise<Cluster> {
     execFileSync(join(programs, 'initdb'), options, { ...user, cwd: folder, stdio: 'pipe' });
   }
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = spawn(join(programs, 'postgres'), ['-D', data, '-k', folder, ...settings], {
-    ...user,
-    cwd: folder,
-    stdio: 'ignore',
-  });
+  const server = owned(
+    spawn(join(programs, 'postgres'), ['-D', data, '-k', folder, ...settings], {
+      ...user,
+      cwd: folder,
+      stdio: 'ignore',
+    }),
+    FAST_STOP,
+  );
   const ended = once(server, 'exit');
-  // SIGINT is its "fast" stop. Should this process end before its time, the server must not outlive it.
-  const end = () => server.kill('SIGINT');
-  process.once('exit', end);
   const stop = async () => {
-    end();
+    server.kill(FAST_STOP);
     await ended;
-    process.off('exit', end);
   };
   try {
     const client = await connect(folder, server.pid);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ROOT } from '../../server/root.ts';
+import { owned } from './child.ts';
 import type { DataFile } from './dataset.ts';
 
 /** What an engine is told, in a process of its own, so that its memory is its alone. */
@@ -41,11 +42,13 @@ const JOB_MS = 30 * 60_000;
 /** Runs a job in the engine's script. Throws, with what the process wrote, when it fails or takes too long. */
 export async function runJob<T extends Loaded | Asked>(script: string, job: Job): Promise<T> {
   const file = join(ROOT, 'test/bench', script);
-  const child = spawn(process.execPath, ['--import=tsx', file, JSON.stringify(job)], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: JOB_MS,
-  });
+  const child = owned(
+    spawn(process.execPath, ['--import=tsx', file, JSON.stringify(job)], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: JOB_MS,
+    }),
+  );
   const [out, errors, [code, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -61,6 +64,8 @@ export async function doJob(tasks: {
   load(job: LoadJob): Promise<Loaded>;
   ask(job: AskJob): Promise<Asked>;
 }): Promise<void> {
+  // An exit, not an end by the signal, so that what this process has started ends too.
+  process.once('SIGTERM', () => process.exit(1));
   const job = JSON.parse(process.argv[2] ?? '') as Job;
   const result = job.task === 'load' ? await tasks.load(job) : await tasks.ask(job);
   console.log(JSON.stringify(result));

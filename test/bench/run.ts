@@ -53,14 +53,18 @@ if (options.sections.length > 0) {
       stores: new Map(),
     };
     for (const section of sections) {
-      const measured = await MEASURE[section](bench);
+      // A section that fails is named and left out, so that it does not cost the others, which may have taken an hour.
+      const measured = await MEASURE[section](bench).catch((error: unknown) => {
+        console.error(`${section} failed:`, error);
+        process.exitCode = 1;
+      });
+      if (!measured) continue;
       const date = new Date().toISOString();
       results = {
         ...results,
         [section]: measured,
         measured: { ...results.measured, [section]: { date, rows, runs } },
       };
-      // After each section, so that a later one that fails does not cost the earlier ones.
       keepResults(results);
     }
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../server/root.ts';
+import { owned } from './child.ts';
 import type { Dataset } from './dataset.ts';
 import { memoryMb } from './memory.ts';
 import { freePort } from './port.ts';
@@ -43,16 +44,18 @@ export async function startService(data: string): Promise<Service> {
   const headers = { 'X-API-KEY': TOKEN };
   const agent = new Agent({ keepAlive: true });
   const begin = performance.now();
-  const child = spawn(process.execPath, [join(ROOT, 'server/launch.cjs')], {
-    env: {
-      ...process.env,
-      UV_THREADPOOL_SIZE: '',
-      TAILPOND_DATA: data,
-      TAILPOND_PORT: String(port),
-      TAILPOND_TOKEN: TOKEN,
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const child = owned(
+    spawn(process.execPath, [join(ROOT, 'server/launch.cjs')], {
+      env: {
+        ...process.env,
+        UV_THREADPOOL_SIZE: '',
+        TAILPOND_DATA: data,
+        TAILPOND_PORT: String(port),
+        TAILPOND_TOKEN: TOKEN,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
+  );
   const pid = child.pid ?? 0;
   const ended = once(child, 'exit');
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {

@@ -11,8 +11,9 @@ const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.js
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(wanted).mtimeMs) {
   console.error('installing the peers into test/bench/node_modules (some 600 MB)');
-  // No package of the list needs its scripts: binaries come as packages of their own.
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+  // No package of the list needs its scripts: binaries come as packages of their own, one a platform. Not `npm ci`, which
+  // refuses a list that lacks a platform's; the versions are those of the list all the same.
+  execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
   });

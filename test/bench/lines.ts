@@ -1,21 +1,39 @@
-/** mulberry32: a seeded generator of numbers in [0, 1), so that every run of a benchmark sees the same lines. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { projectAt } from './projects.ts';
+import { type Random, randomOf } from './random.ts';
+
+export { PROJECTS } from './projects.ts';
+export { seeded } from './random.ts';
+
+export interface LinesOptions {
+  readonly seed: number;
+  /** The moment of the newest line, ms since the epoch. */
+  readonly end: number;
+  /** The time between the oldest and the newest line, in ms. */
+  readonly spanMs: number;
 }
 
-/** The names of 20 projects whose shares follow Zipf's law: the first has 28 % of the lines, the last 1.4 %. */
-export const PROJECTS = Array.from(
-  { length: 20 },
-  (_, i) => `project${String(i).padStart(13, '0')}`,
-);
-const SHARES = PROJECTS.map((_, i) => 1 / (i + 1));
-const TOTAL = SHARES.reduce((sum, share) => sum + share, 0);
+/** `count` log lines of a source without newline, oldest first, spread evenly over the time. */
+export function* lines(source: Source, count: number, options: LinesOptions): Generator<string> {
+  const random = randomOf(options.seed + SOURCES.indexOf(source));
+  const start = options.end - options.spanMs;
+  for (let i = 1; i <= count; i++) {
+    const at = new Date(start + (options.spanMs * i) / count).toISOString();
+    const project = projectAt(random.next());
+    const line = LINES[source](random, project, at);
+    yield JSON.stringify({ id: random.uuid(), timestamp: at, project, ...line });
+  }
+}
+
+/** `count` edge (request) log lines of about 950 bytes. */
+export function edgeLines(count: number, options: LinesOptions): Generator<string> {
+  return lines('edge_logs', count, options);
+}
+
+interface Line {
+  readonly event_message: string;
+  readonly metadata: object;
+}
 
 const AREAS = [
   '/rest/v1/todos',
@@ -35,49 +53,25 @@ const AGENTS = [
   'node',
 ];
 
-/**
- * `count` edge (request) log lines of about 950 bytes, without newline, oldest first, spread evenly over the
- * `spanMs` milliseconds before `end` (epoch ms).
- */
-export function* edgeLines(
-  count: number,
-  options: { seed: number; end: number; spanMs: number },
-): Generator<string> {
-  const random = seeded(options.seed);
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const hex = (n: number) => {
-    let text = '';
-    while (text.length < n)
-      text += Math.floor(random() * 0x100000000)
-        .toString(16)
-        .padStart(8, '0');
-    return text.slice(0, n);
-  };
-  for (let i = 0; i < count; i++) {
-    const at = new Date(
-      options.end - options.spanMs + (options.spanMs * (i + 1)) / count,
-    ).toISOString();
-    const project = projectAt(random());
-    const path = `${pick(AREAS)}`;
-    const search = `?select=*&id=eq.${Math.floor(random() * 1e6)}`;
-    const method = pick(METHODS);
-    const status = pick(STATUSES);
-    const ip = `10.${Math.floor(random() * 256)}.${Math.floor(random() * 256)}.${Math.floor(random() * 256)}`;
-    const agent = pick(AGENTS);
+/** One line of each source, in the form that a Supabase ships it; those of edge_logs have about 950 bytes. */
+const LINES: Record<Source, (random: Random, project: string, at: string) => Line> = {
+  edge_logs({ below, pick, hex }, project) {
+    const path = pick(AREAS);
+    const search = `?select=*&id=eq.${below(1e6)}`;
+    const [method, status, agent] = [pick(METHODS), pick(STATUSES), pick(AGENTS)];
+    const ip = `10.${below(256)}.${below(256)}.${below(256)}`;
     const ray = hex(16);
-    const uuid = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
-    yield JSON.stringify({
-      id: uuid,
-      timestamp: at,
-      project,
-      event_message: `${method} | ${status} | ${ip} | ${ray} | https://${project}.example.co${path}${search} | ${agent}`,
+    const host = `${project}.example.co`;
+    const url = `https://${host}${path}${search}`;
+    return {
+      event_message: `${method} | ${status} | ${ip} | ${ray} | ${url} | ${agent}`,
       metadata: {
         request: {
           method,
           path,
           search,
-          host: `${project}.example.co`,
-          url: `https://${project}.example.co${path}${search}`,
+          host,
+          url,
           protocol: 'HTTP/1.1',
           headers: {
             user_agent: agent,
@@ -88,29 +82,91 @@ export function* edgeLines(
           },
           cf: {
             country: pick(['DE', 'US', 'JP', 'BR', 'IN']),
-            asn: Math.floor(random() * 65536),
+            asn: below(65536),
             colo: pick(['FRA', 'IAD', 'NRT', 'GRU']),
           },
         },
         response: {
           status_code: status,
-          origin_time: Math.floor(random() * 900),
+          origin_time: below(900),
           headers: {
             content_type: 'application/json',
-            content_length: Math.floor(random() * 9000),
+            content_length: below(9000),
             cf_cache_status: pick(['DYNAMIC', 'HIT', 'MISS']),
           },
         },
       },
-    });
-  }
-}
-
-function projectAt(share: number): string {
-  let rest = share * TOTAL;
-  for (let i = 0; i < SHARES.length; i++) {
-    rest -= SHARES[i] as number;
-    if (rest < 0) return PROJECTS[i] as string;
-  }
-  return PROJECTS[0] as string;
-}
+    };
+  },
+  postgres_logs: ({ below, pick }, project, timestamp) => ({
+    event_message: pick([
+      'checkpoint starting: time',
+      `ERROR:  relation "public.t${below(500)}" does not exist at character 15`,
+      'connection authorized: user=authenticator database=postgres',
+    ]),
+    metadata: {
+      host: `db-${project}`,
+      parsed: {
+        timestamp,
+        process_id: below(30_000),
+        error_severity: pick(['LOG', 'LOG', 'ERROR', 'WARNING']),
+      },
+    },
+  }),
+  function_edge_logs: ({ below, pick, uuid }, project) => ({
+    event_message: `${pick(METHODS)} | ${pick(STATUSES)} | https://${project}.example.co/functions/v1/hello`,
+    metadata: { project_ref: project, execution_id: uuid(), execution_time_ms: below(900) },
+  }),
+  function_logs: ({ below, pick, uuid }, project, timestamp) => ({
+    event_message: `hello from the function, ${below(1000)} items\n`,
+    metadata: {
+      event_type: 'Log',
+      execution_id: uuid(),
+      level: pick(['info', 'info', 'warning', 'error']),
+      project_ref: project,
+      region: pick(['eu-central-1', 'us-east-1']),
+      timestamp,
+    },
+  }),
+  auth_logs({ below, pick, hex }, _project, time) {
+    const entry = {
+      component: 'api',
+      duration: below(1e8),
+      level: 'info',
+      method: 'POST',
+      msg: 'request completed',
+      path: pick(['/token', '/user', '/logout']),
+      remote_addr: `172.18.0.${below(256)}`,
+      request_id: hex(8),
+      status: pick([200, 200, 400]),
+      time,
+    };
+    return { event_message: JSON.stringify(entry), metadata: entry };
+  },
+  realtime_logs: ({ below }, project) => ({
+    event_message: `Billing metrics: [:realtime, :connections] %{connected: ${below(200)}, limit: 200}`,
+    metadata: { project, external_id: project, level: 'info' },
+  }),
+  storage_logs: ({ pick, hex, below }, project, timestamp) => ({
+    event_message: `${project} | ${pick(['GET', 'POST'])} | 200 | 172.18.0.8 | ${hex(6)} | /bucket | node`,
+    metadata: {
+      project,
+      tenantId: project,
+      level: 'info',
+      timestamp,
+      context: [{ host: hex(12), pid: below(30_000) }],
+    },
+  }),
+  postgrest_logs: ({ pick, below }, project) => ({
+    event_message: pick([
+      'Config reloaded',
+      `Schema cache loaded in ${below(90)}.3 milliseconds`,
+      `Attempting to connect to the database, try ${below(9)}`,
+    ]),
+    metadata: { host: project },
+  }),
+  pgbouncer_logs: ({ hex, below }, project) => ({
+    event_message: `S-0x${hex(12)}: postgres/postgres@127.0.0.1:5432 new connection to server (from 127.0.0.1:${below(65536)})`,
+    metadata: { host: `db-${project}` },
+  }),
+};

@@ -1,0 +1,77 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SOURCES } from '../../ingest/index.ts';
+import type { Bench } from './bench.ts';
+import { withService } from './http.ts';
+import { progress } from './progress.ts';
+import type { Fresh } from './results.ts';
+import type { Service } from './service.ts';
+import { type Latency, latency } from './statistics.ts';
+
+const LINES_PER_SECOND = 1000;
+const SECONDS = 20;
+/** The last lines are waited for no longer than this. */
+const LAST_MS = 10_000;
+
+/** From the write of a line to the first answer of logs.all that holds it, at 1,000 lines a second over all sources. */
+export async function measureFresh(bench: Bench): Promise<Fresh> {
+  const bar = progress('write to visible', bench.options.runs);
+  const runs: Latency[] = [];
+  for (let run = 0; run < bench.options.runs; run++) {
+    const folder = bench.folder('fresh');
+    await withService(folder, async (service) => {
+      runs.push(latency(await writeAndSee(service, folder)));
+    });
+    bar.step();
+  }
+  bar.end();
+  return { runs };
+}
+
+async function writeAndSee(service: Service, folder: string): Promise<number[]> {
+  /** When each edge line was written that was not seen yet, by its number. */
+  const written = new Map<number, number>();
+  const seenMs: number[] = [];
+  let askUntil = Number.POSITIVE_INFINITY;
+  const ask = async () => {
+    while (performance.now() < askUntil && (written.size > 0 || askUntil === Infinity)) {
+      const { result } = JSON.parse(await service.ask('logs.all?project=fresh'));
+      const now = performance.now();
+      // An answer has the newest 100, and a file is stored in order: those before them are there too.
+      const newest = Math.max(-1, ...(result as { id: string }[]).map(({ id }) => Number(id)));
+      for (const [number, at] of written) {
+        if (number > newest) break;
+        seenMs.push(now - at);
+        written.delete(number);
+      }
+      await delay(2);
+    }
+  };
+  const asking = ask();
+  const begin = performance.now();
+  const due = () => ((performance.now() - begin) * LINES_PER_SECOND) / 1000;
+  for (let n = 0; n < SECONDS * LINES_PER_SECOND; await delay(1)) {
+    for (; n < due() && n < SECONDS * LINES_PER_SECOND; n++) {
+      const source = SOURCES[n % SOURCES.length] ?? 'edge_logs';
+      // Of the other sources no line is ever in logs.all.
+      if (source === 'edge_logs') written.set(n, performance.now());
+      appendFileSync(join(folder, 'logs', source, 'app.ndjson'), lineOf(n));
+    }
+  }
+  askUntil = performance.now() + LAST_MS;
+  await asking;
+  if (written.size > 0) throw new Error(`${written.size} lines were never seen`);
+  return seenMs;
+}
+
+function lineOf(number: number): string {
+  const line = {
+    id: String(number),
+    timestamp: new Date().toISOString(),
+    project: 'fresh',
+    event_message: 'GET / 200',
+    metadata: { request: { path: '/', method: 'GET' } },
+  };
+  return `${JSON.stringify(line)}\n`;
+}

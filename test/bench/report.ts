@@ -1,0 +1,194 @@
+import { type Chart, NAMES } from './charts.ts';
+import {
+  type Cached,
+  ENGINES,
+  type Engine,
+  type EngineName,
+  type Fresh,
+  type Http,
+  type Ingest,
+  type Restart,
+  type Results,
+  type Size,
+} from './results.ts';
+import { type Latency, median, medianLatency } from './statistics.ts';
+import { markdownTable, ratio, short, targetsTable } from './targets.ts';
+
+/** The figures of docs/benchmarks.md, as Markdown. */
+export function report(results: Results, charts: readonly Chart[]): string {
+  const { ingest, engine, http, cached, fresh, restart, scale } = results;
+  const images = (...files: string[]) =>
+    charts
+      .filter(({ file }) => files.includes(file))
+      .map(({ file, alt }) => `![${alt}](img/${file})`);
+  return [
+    machine(results),
+    '## Targets',
+    'Ratios are medians of pairs within a run.',
+    targetsTable(results),
+    ...(ingest ? ['## Bulk ingest', ingestTable(ingest), ...images('ingest.svg')] : []),
+    ...(ingest ? images('disk.svg', 'memory.svg') : []),
+    ...(engine ? ['## Questions at the engine', ...engineTables(engine)] : []),
+    ...images('logs-all.svg', 'api-counts.svg'),
+    ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
+    ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
+    ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
+    ...(restart ? ['## Start and recovery', restartTable(restart)] : []),
+    ...(scale ? ['## Scale', scaleTable(scale.sizes), ...images('scale.svg')] : []),
+  ].join('\n\n');
+}
+
+function machine({ machine: on, ingest, measured }: Results): string {
+  const versions = ENGINES.flatMap((name) => {
+    const [loaded] = ingest?.loaded[name] ?? [];
+    return loaded ? [`${NAMES[name].replace(' alone', '')} ${loaded.version}`] : [];
+  });
+  return [
+    `Measured on ${on.cores} cores of ${on.cpu}, ${on.memoryGib} GiB, Linux ${on.kernel}, Node ${on.node};`,
+    `${[...versions, ...on.tools].join(', ')}.`,
+    `${sectionsMeasured(measured).join(' ')}`,
+  ].join('\n');
+}
+
+/** A sentence for the sections that were measured on a day with the same number of rows and runs. */
+function sectionsMeasured(measured: Results['measured']): string[] {
+  const groups = new Map<string, string[]>();
+  for (const [name, { date, rows, runs }] of Object.entries(measured)) {
+    const times = runs === 1 ? 'one run' : `medians of ${runs} runs`;
+    const how =
+      name === 'scale'
+        ? `${date.slice(0, 10)}, one run of each size`
+        : `${date.slice(0, 10)}, ${whole(rows)} edge lines, ${times}`;
+    groups.set(how, [...(groups.get(how) ?? []), name]);
+  }
+  return [...groups].map(([how, names]) => `Sections ${names.join(', ')}: ${how}.`);
+}
+
+function ingestTable({ lines, bytes, loaded }: Ingest): string {
+  const rows = measuredEngines(loaded).map((name) => {
+    const of = (value: (run: (typeof loaded)[EngineName][number]) => number) =>
+      median(loaded[name].map(value));
+    const rate = ratio(loaded, name, 'tailpond', ({ ms }) => ms);
+    return [
+      NAMES[name],
+      whole(of(({ ms }) => (lines / ms) * 1000)),
+      short(of(({ ms }) => bytes / 1e3 / ms)),
+      name === 'tailpond' || rate === null ? '' : short(rate),
+      short(of(({ peakMb }) => peakMb)),
+      short(of(({ diskBytes }) => diskBytes / bytes)),
+    ];
+  });
+  const head = [
+    'engine',
+    'lines/s',
+    'MB/s',
+    "tailpond's rate / this one's",
+    'peak memory, MB',
+    'disk, bytes per byte of input',
+  ];
+  return `${whole(lines)} lines of nine sources, ${short(bytes / 1e6)} MB.\n\n${markdownTable(head, rows)}`;
+}
+
+function engineTables({ asked, scanned, agree }: Engine): string[] {
+  const rows = measuredEngines(asked).map((name) => {
+    const list = medianLatency(asked[name].map((questions) => questions.list));
+    const counts = medianLatency(asked[name].map((questions) => questions.counts));
+    return [name === 'duckdb' ? 'DuckDB, the SQL alone' : NAMES[name], ...ms(list), ...ms(counts)];
+  });
+  const scan = (name: string, value: number | null, columns: (text: string) => string[]) =>
+    value === null ? [] : [[name, ...columns(short(value))]];
+  rows.push(
+    ...scan('grep and tail on the file', scanned.grepListMs, (text) => [text, '', '', '']),
+    ...scan('jq on the file', scanned.jqCountsMs, (text) => ['', '', text, '']),
+  );
+  const head = ['ms', '`logs.all` p50', 'p99', '`usage.api-counts` daily p50', 'p99'];
+  const same = agree
+    ? 'All engines gave the same answers.'
+    : '**The engines did not all give the same answers**, so these figures do not compare like with like.';
+  return [markdownTable(head, rows), same];
+}
+
+function httpTable({ questions }: Http): string {
+  const rows = questions.map(({ name, first, fresh, cached }) => [
+    name === 'logs.all' ? '`logs.all`' : `\`usage.api-counts\` ${name}`,
+    ...ms(first),
+    ...ms(fresh),
+    ...(cached ? ms(cached) : ['', '']),
+  ]);
+  const head = [
+    'ms',
+    'first after a start, p50',
+    'p99',
+    'not cached, p50',
+    'p99',
+    'cached, p50',
+    'p99',
+  ];
+  return markdownTable(head, rows);
+}
+
+function cachedTable({ pairs, answerBytes, duringIngest }: Cached): string {
+  const during = medianLatency(duringIngest);
+  return markdownTable(
+    ['', 'tailpond', 'bare Express'],
+    [
+      [
+        `requests/s, 50 connections, an answer of ${answerBytes} bytes`,
+        whole(median(pairs.map(({ tailpond }) => tailpond))),
+        whole(median(pairs.map(({ express }) => express))),
+      ],
+      [`during bulk ingest, p50, ms`, short(during.p50), ''],
+      [`during bulk ingest, p99, ms`, short(during.p99), ''],
+    ],
+  );
+}
+
+function freshText({ runs }: Fresh): string {
+  const { p50, p99, samples } = medianLatency(runs);
+  return `At 1,000 lines/s over nine sources: p50 ${short(p50)} ms, p99 ${short(p99)} ms (${whole(samples)} lines).`;
+}
+
+function restartTable({ readyMs, idleMb, recoveries }: Restart): string {
+  const of = (value: (recovery: (typeof recoveries)[number]) => number) =>
+    short(median(recoveries.map(value)));
+  return markdownTable(
+    ['', ''],
+    [
+      ['start to `/readyz` 200, ms', short(median(readyMs))],
+      ['resident memory when idle, MB', short(median(idleMb))],
+      ['killed in bulk ingest, with this share of the rows stored', of(({ killedAt }) => killedAt)],
+      ['after the kill to `/readyz` 200, ms', of((recovery) => recovery.readyMs)],
+      ['after the kill until every line is stored, once, ms', of(({ wholeMs }) => wholeMs)],
+    ],
+  );
+}
+
+function scaleTable(sizes: readonly Size[]): string {
+  const row = (name: string, of: (size: Size) => string) => [name, ...sizes.map(of)];
+  const rows = [
+    row('ingest, lines/s', ({ rows, ingestMs }) => whole((rows / ingestMs) * 1000)),
+    row('peak memory, MB', ({ peakMb }) => short(peakMb)),
+    row('disk, GB', ({ diskBytes }) => short(diskBytes / 1e9)),
+    row('disk / input', ({ diskBytes, inputBytes }) => short(diskBytes / inputBytes)),
+    row('start to `/readyz` 200, ms', ({ readyMs }) => short(median(readyMs))),
+    row('resident memory when idle, MB', ({ idleMb }) => short(idleMb)),
+    row('`logs.all` at the engine, p50, ms', ({ engine }) => short(engine.list.p50)),
+    row('`logs.all` over HTTP, p50, ms', ({ list }) => short(list.p50)),
+    row('`logs.all` over HTTP, p99, ms', ({ list }) => short(list.p99)),
+    row('`logs.all`, answers/s', ({ listsPerSecond }) => whole(listsPerSecond)),
+    row('`usage.api-counts` daily, not cached, p50, ms', ({ counts }) => short(counts.p50)),
+  ];
+  return markdownTable(['edge rows', ...sizes.map(({ rows: count }) => whole(count))], rows);
+}
+
+function measuredEngines(values: Readonly<Record<EngineName, readonly unknown[]>>): EngineName[] {
+  return ENGINES.filter((name) => values[name].length > 0);
+}
+
+function ms({ p50, p99 }: Latency): string[] {
+  return [short(p50), short(p99)];
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}

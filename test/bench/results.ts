@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Scanned } from './grep.ts';
+import type { Loaded } from './job.ts';
+import type { Machine } from './machine.ts';
+import type { Latency } from './statistics.ts';
+
+/** Whose figures they are; `duckdb` is the engine alone. */
+export const ENGINES = ['tailpond', 'duckdb', 'clickhouse', 'postgres'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** Of each engine a value a run; runs of the same place belong together. An engine that is missing has none. */
+export type PerEngine<T> = Readonly<Record<EngineName, readonly T[]>>;
+
+export interface Ingest {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly loaded: PerEngine<Loaded>;
+}
+
+export interface Questions {
+  readonly list: Latency;
+  readonly counts: Latency;
+}
+
+export interface Engine {
+  readonly asked: PerEngine<Questions>;
+  readonly scanned: Scanned;
+  /** Whether all engines gave the same answers. */
+  readonly agree: boolean;
+}
+
+/** Of each question: the first one after a start, not in the cache, in the cache (null: never is). */
+export interface Http {
+  readonly questions: readonly {
+    readonly name: string;
+    readonly first: Latency;
+    readonly fresh: Latency;
+    readonly cached: Latency | null;
+  }[];
+}
+
+export interface Cached {
+  readonly pairs: readonly { readonly tailpond: number; readonly express: number }[];
+  readonly answerBytes: number;
+  readonly duringIngest: readonly Latency[];
+}
+
+export interface Fresh {
+  readonly runs: readonly Latency[];
+}
+
+export interface Restart {
+  readonly readyMs: readonly number[];
+  readonly idleMb: readonly number[];
+  readonly recoveries: readonly {
+    readonly killedAt: number;
+    readonly readyMs: number;
+    readonly wholeMs: number;
+  }[];
+}
+
+export interface Size {
+  readonly rows: number;
+  readonly inputBytes: number;
+  readonly diskBytes: number;
+  readonly ingestMs: number;
+  readonly peakMb: number;
+  readonly readyMs: readonly number[];
+  readonly idleMb: number;
+  readonly engine: Questions;
+  readonly list: Latency;
+  readonly counts: Latency;
+  /** Answers of logs.all a second, eight clients at a time. */
+  readonly listsPerSecond: number;
+}
+
+/** Everything that was measured; a section that was not is absent. */
+export interface Results {
+  readonly machine: Machine;
+  readonly measured: Readonly<Record<string, { date: string; rows: number; runs: number }>>;
+  readonly ingest?: Ingest;
+  readonly engine?: Engine;
+  readonly http?: Http;
+  readonly cached?: Cached;
+  readonly fresh?: Fresh;
+  readonly restart?: Restart;
+  readonly scale?: { readonly sizes: readonly Size[] };
+}
+
+/** Not in git; a run replaces the sections that it measured. */
+const FILE = join(dirname(fileURLToPath(import.meta.url)), '.results/results.json');
+
+/** The results of earlier runs; null when there are none. */
+export function readResults(): Results | null {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : null;
+}
+
+/** Keeps the results and says where. */
+export function keepResults(results: Results): string {
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(FILE, `${JSON.stringify(results, null, 2)}\n`);
+  return FILE;
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { linkSync, mkdirSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROOT } from '../../server/root.ts';
+import { owned } from './child.ts';
+import type { Dataset } from './dataset.ts';
+import { memoryMb } from './memory.ts';
+import { freePort } from './port.ts';
+
+/** The built service, run as users run it: a process of its own, files in the drop folder, questions over HTTP. */
+export interface Service {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** From the start of the process to the first 200 of /readyz. */
+  readonly readyMs: number;
+  /** Rows that were taken, of all sources. */
+  rows(): Promise<number>;
+  until(rows: number): Promise<void>;
+  /** The body of an endpoint's answer. */
+  ask(path: string): Promise<string>;
+  /** How long that took, ms. */
+  time(path: string): Promise<number>;
+  memoryMb(field: 'VmHWM' | 'VmRSS'): number;
+  stop(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+}
+
+const TOKEN = 'a-token-for-benchmarks';
+const POLL_MS = 2;
+const START_MS = 60_000;
+/** No line in this long: then ingest hangs. */
+const STALL_MS = 120_000;
+
+/** Starts the service on a data folder and waits until it is ready. */
+export async function startService(data: string): Promise<Service> {
+  mkdirSync(data, { recursive: true });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const headers = { 'X-API-KEY': TOKEN };
+  const agent = new Agent({ keepAlive: true });
+  const begin = performance.now();
+  const child = owned(
+    spawn(process.execPath, [join(ROOT, 'server/launch.cjs')], {
+      env: {
+        ...process.env,
+        UV_THREADPOOL_SIZE: '',
+        TAILPOND_DATA: data,
+        TAILPOND_PORT: String(port),
+        TAILPOND_TOKEN: TOKEN,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
+  );
+  const pid = child.pid ?? 0;
+  const ended = once(child, 'exit');
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal);
+    await ended;
+    agent.destroy();
+  };
+
+  const fetch = async (path: string) => {
+    const request = get(`${url}${path}`, { agent, headers });
+    const [response] = await once(request, 'response');
+    return { status: response.statusCode as number, body: await text(response) };
+  };
+  const ok = async (path: string) => {
+    const { status, body } = await fetch(path);
+    if (status !== 200) throw new Error(`${path} gave ${status}: ${body}`);
+    return body;
+  };
+  const rows = async () => {
+    const { result } = JSON.parse(await ok('/api/ledger')) as { result: { rows?: number }[] };
+    return result.reduce((sum, row) => sum + Number(row.rows ?? 0), 0);
+  };
+  const ask = (path: string) => ok(`/api/endpoints/query/${path}`);
+
+  try {
+    await ready(child, async () => (await fetch('/readyz')).status === 200);
+  } catch (error) {
+    await end('SIGKILL');
+    throw error;
+  }
+  return {
+    url,
+    headers,
+    readyMs: performance.now() - begin,
+    rows,
+    async until(wanted) {
+      let [seen, seenAt] = [-1, performance.now()];
+      for (;;) {
+        const now = await rows();
+        if (now >= wanted) return;
+        if (now > seen) [seen, seenAt] = [now, performance.now()];
+        if (performance.now() - seenAt > STALL_MS)
+          throw new Error(`ingest stopped at ${now} of ${wanted} rows`);
+        await delay(25);
+      }
+    },
+    ask,
+    async time(path) {
+      const start = performance.now();
+      await ask(path);
+      return performance.now() - start;
+    },
+    memoryMb: (field) => memoryMb(field, pid),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+/** Drops the files into the drop folder at once, by hard links, so that nothing is copied meanwhile. */
+export function drop(data: string, { files }: Dataset, name = 'bulk'): void {
+  for (const { source, path } of files) {
+    mkdirSync(join(data, 'logs', source), { recursive: true });
+    linkSync(path, join(data, 'logs', source, `${name}.ndjson`));
+  }
+}
+
+async function ready(child: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + START_MS;
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+    // Before it listens, the connection is refused.
+    if (await isReady().catch(() => false)) return;
+    await delay(POLL_MS);
+  }
+  throw new Error('the service was not ready in time');
+}

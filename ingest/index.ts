@@ -26,7 +26,13 @@ export interface IngestOptions {
 }
 
 export interface Ingest {
-  status(): { sources: SourceStatus[]; refused: Refusal[]; trouble: string | null };
+  /** `trouble`: why lines can not be stored; `noRoom`: the same, when that is what the sink has said. */
+  status(): {
+    sources: SourceStatus[];
+    refused: Refusal[];
+    trouble: string | null;
+    noRoom: string | null;
+  };
   /** Stops at the border of a batch. */
   close(): Promise<void>;
 }
@@ -41,6 +47,8 @@ const QUIET_MS = 5000;
 const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
 const RETRY_MAX_MS = 10_000;
+/** How often a sink that has no room is asked again. */
+const ROOM_MS = 1000;
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 /**
@@ -62,6 +70,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const waker = createWaker();
   let stopping = false;
   let trouble: string | null = null;
+  let noRoom: string | null = null;
   let turn = 0;
   let maxLines = BATCH_LINES;
 
@@ -181,12 +190,27 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     }
   };
 
+  const hasRoom = async (): Promise<boolean> => {
+    const reason = await sink.room();
+    if (reason && !noRoom) log.warn({ reason }, 'nothing is stored until there is room');
+    if (!reason && noRoom) log.info({}, 'there is room again, lines are stored');
+    trouble = reason ?? (noRoom ? null : trouble);
+    noRoom = reason;
+    return reason === null;
+  };
+
   const run = async () => {
     let retryMs = 100;
     while (!stopping) {
       try {
         if (performance.now() >= sweepAt) await sweep();
         await lookAtHotFiles();
+        if (!(await hasRoom())) {
+          await storing;
+          await sink.idle();
+          await waker.sleep(ROOM_MS, false);
+          continue;
+        }
         const done = await work();
         if (done === 'backlog') continue;
         await storing;
@@ -231,7 +255,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           pendingBytes: own.reduce((sum, file) => sum + behind(file), 0),
         };
       });
-      return { sources, refused: files.refused, trouble };
+      return { sources, refused: files.refused, trouble, noRoom };
     },
     async close() {
       stopping = true;

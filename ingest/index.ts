@@ -28,7 +28,13 @@ export interface IngestOptions {
 }
 
 export interface Ingest {
-  status(): { sources: SourceStatus[]; refused: readonly Refusal[]; trouble: string | null };
+  /** `trouble`: why lines can not be stored; `noRoom`: the same, when that is what the sink has said. */
+  status(): {
+    sources: SourceStatus[];
+    refused: readonly Refusal[];
+    trouble: string | null;
+    noRoom: string | null;
+  };
   /** Stops at the border of a batch. */
   close(): Promise<void>;
 }
@@ -39,6 +45,8 @@ const HOT_POLL_MS = 25;
 const PAUSE_MS = 5;
 const SWEEP_MS = 1000;
 const RETRY_MAX_MS = 10_000;
+/** How often a sink that has no room is asked again. */
+const ROOM_MS = 1000;
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 /**
@@ -59,6 +67,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const waker = createWaker();
   let stopping = false;
   let trouble: string | null = null;
+  let noRoom: string | null = null;
   let turn = 0;
   let slot = 0;
   let maxLines = BATCH_LINES;
@@ -186,6 +195,15 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     }
   };
 
+  const hasRoom = async (): Promise<boolean> => {
+    const reason = await sink.room();
+    if (reason && !noRoom) log.warn({ reason }, 'nothing is stored until there is room');
+    if (!reason && noRoom) log.info({}, 'there is room again, lines are stored');
+    trouble = reason ?? (noRoom ? null : trouble);
+    noRoom = reason;
+    return reason === null;
+  };
+
   const run = async () => {
     let retryMs = 100;
     while (!stopping) {
@@ -193,6 +211,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const begin = performance.now();
         if (begin >= sweepAt) await sweep();
         await lookAtHotFiles();
+        if (!(await hasRoom())) {
+          await storing;
+          await sink.idle();
+          await waker.sleep(ROOM_MS, false);
+          continue;
+        }
         const done = await work();
         if (done === 'backlog') continue;
         await storing;
@@ -238,7 +262,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           pendingBytes: own.reduce((sum, file) => sum + behind(file), 0),
         };
       });
-      return { sources, refused: files.refused, trouble };
+      return { sources, refused: files.refused, trouble, noRoom };
     },
     async close() {
       stopping = true;

@@ -82,6 +82,8 @@ export interface Sink {
   append(batches: readonly Batch[]): Promise<void>;
   /** Replaces the states of some files and forgets others, without lines. */
   record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
+  /** Why nothing can be stored at present, in a sentence; null when it can. Asked before each round of work. */
+  room(): Promise<string | null>;
   /** Called when nothing is waiting to be stored. */
   idle(): Promise<void>;
 }

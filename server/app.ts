@@ -13,7 +13,7 @@ import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { alive, health } from './health.ts';
 import { problem } from './problem.ts';
-import type { Store } from './store/index.ts';
+import type { Limits, Store } from './store/index.ts';
 
 export interface AppDeps {
   readonly token: string;
@@ -21,6 +21,8 @@ export interface AppDeps {
   readonly corsOrigin: string | null;
   readonly store: Store;
   readonly ingest: Pick<Ingest, 'status'>;
+  /** What retention goes by. */
+  readonly limits: Limits;
   readonly endpoints: Endpoints;
   readonly cache: Cache;
   readonly logger: Logger;

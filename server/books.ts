@@ -4,24 +4,27 @@ import { encode } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { searchOf } from './parameters.ts';
-import type { Plain, Store } from './store/index.ts';
+import { wouldRemove } from './retention.ts';
+import type { Limits, Plain, Store } from './store/index.ts';
 
 export interface BooksDeps {
   readonly endpoints: Endpoints;
-  readonly store: Pick<Store, 'ledger' | 'rejected'>;
+  readonly store: Pick<Store, 'ledger' | 'rejected' | 'retention'>;
+  readonly limits: Limits;
   readonly ingest: Pick<Ingest, 'status'>;
 }
 
 const REJECTED_DEFAULT = 100;
 const REJECTED_MAX = 1000;
 
-/** What can be looked up beside the saved queries: themselves, the ledger, the rejected lines. */
-export function books({ endpoints, store, ingest }: BooksDeps): Router {
+/** What can be looked up beside the saved queries: themselves, the ledger, the rejected lines, what is due. */
+export function books({ endpoints, store, limits, ingest }: BooksDeps): Router {
   const router = Router();
   const routes: Record<string, (search: URLSearchParams) => Plain[] | Promise<Plain[]>> = {
     '/endpoints': () => endpoints.all.map(publicFields),
     '/ledger': () => ledger(store, ingest),
     '/rejected': (search) => store.rejected(readSource(search), readLimit(search)),
+    '/retention': () => wouldRemove(store.retention, limits),
   };
   for (const [path, read] of Object.entries(routes)) {
     const handler: RequestHandler = async (request, response) => {

@@ -7,6 +7,7 @@ import { ROOT } from './root.ts';
 export interface CommandLine {
   readonly demo: boolean;
   readonly healthcheck: boolean;
+  readonly dryRun: boolean;
 }
 
 /** Reads the command line; `--help` and `--version` answer and exit, an unknown option exits with 1. */
@@ -26,6 +27,11 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
       false,
     )
     .option('--healthcheck', 'ask the running service if it is ready; exit 0 if so, else 1', false)
+    .option(
+      '--dry-run',
+      'print what retention would remove now, as JSON, and remove nothing',
+      false,
+    )
     .addHelpText('after', `\nSettings, as environment variables:\n${settings.join('\n')}`)
     .allowExcessArguments(false)
     .parse([...argv]);

@@ -1,3 +1,5 @@
+import { isSource, SOURCES, type Source } from '../ingest/index.ts';
+
 /** A setting: its environment variable, what it takes, its default as an operator would write it, and a sentence. */
 export interface Setting {
   readonly name: string;
@@ -6,7 +8,7 @@ export interface Setting {
   readonly description: string;
 }
 
-type SettingType = 'path' | 'text' | 'port' | 'size' | 'duration' | 'level';
+type SettingType = 'path' | 'text' | 'port' | 'size' | 'sizes' | 'ages' | 'duration' | 'level';
 
 const MIB = 1024 * 1024;
 const MAX_LINE_MAX = 16 * MIB;
@@ -72,6 +74,26 @@ export const SETTINGS = [
       'The longest line that is taken whole, at most 16MiB; of a longer one the first 4 KiB are kept as a rejected line.',
   },
   {
+    name: 'TAILPOND_RETENTION',
+    type: 'ages',
+    default: '30d',
+    description:
+      'How long rows and rejected lines are kept, from 1h, or off; then perhaps other ages of single sources: 30d,postgres_logs=7d,auth_logs=off.',
+  },
+  {
+    name: 'TAILPOND_MAX_DISK',
+    type: 'sizes',
+    default: 'off',
+    description:
+      'The size of the store above which the oldest rows are removed, or off; then perhaps sizes of single sources: 20GB,edge_logs=10GB.',
+  },
+  {
+    name: 'TAILPOND_MIN_FREE',
+    type: 'size',
+    default: '500MB',
+    description: 'Free space below which nothing is stored until there is room again, or off.',
+  },
+  {
     name: 'TAILPOND_CORS_ORIGIN',
     type: 'text',
     default: '',
@@ -92,6 +114,13 @@ export interface Config {
   readonly memory: string;
   readonly queryTimeoutMs: number;
   readonly maxLine: number;
+  /** How long rows and rejected lines are kept; Infinity: for ever. */
+  readonly keepMs: Readonly<Record<Source, number>>;
+  /** Bytes that the whole store, and that each source may take; Infinity: no limit. */
+  readonly maxBytes: number;
+  readonly maxSourceBytes: Readonly<Record<Source, number>>;
+  /** Bytes that must be free for lines to be stored; 0: the disk is not looked at. */
+  readonly minFree: number;
   readonly corsOrigin: string | null;
 }
 
@@ -139,6 +168,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (token && text('TAILPOND_TOKEN_FILE'))
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
 
+  const keep = expect(
+    'TAILPOND_RETENTION',
+    'off or an age from 1h to 9999d, then perhaps ages of sources, such as 30d,postgres_logs=7d',
+    perSource(text('TAILPOND_RETENTION'), age),
+  );
+  const disk = expect(
+    'TAILPOND_MAX_DISK',
+    'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
+    perSource(text('TAILPOND_MAX_DISK'), diskSize),
+  );
+
   const config: Config = {
     data: text('TAILPOND_DATA'),
     host: text('TAILPOND_HOST'),
@@ -163,6 +203,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
       duration(text('TAILPOND_QUERY_TIMEOUT')),
     ),
     maxLine,
+    keepMs: ofEach(keep?.all ?? Infinity, keep?.sources),
+    maxBytes: disk?.all ?? Infinity,
+    maxSourceBytes: ofEach(Infinity, disk?.sources),
+    minFree: expect(
+      'TAILPOND_MIN_FREE',
+      'off or a size, such as 500MB',
+      text('TAILPOND_MIN_FREE') === 'off' ? 0 : bytes(text('TAILPOND_MIN_FREE')),
+    ),
     corsOrigin: text('TAILPOND_CORS_ORIGIN')
       ? expect(
           'TAILPOND_CORS_ORIGIN',
@@ -201,6 +249,41 @@ function duration(text: string): number | null {
   const [, number, unit] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
   const ms = number && unit ? Number(number) * (DURATIONS[unit] ?? 0) : 0;
   return ms >= 100 && ms <= 3_600_000 ? ms : null;
+}
+
+/** A limit for all, then others of single sources: `30d,postgres_logs=7d,auth_logs=off`. `off` is Infinity. */
+function perSource(text: string, read: (text: string) => number | null) {
+  const limit = (part: string) => (part === 'off' ? Infinity : read(part));
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  const all = limit(first);
+  const sources = new Map<Source, number>();
+  for (const other of others) {
+    const [name = '', value = '', ...rest] = other.split('=').map((part) => part.trim());
+    const own = limit(value);
+    if (!isSource(name) || sources.has(name) || own === null || rest.length > 0) return null;
+    sources.set(name, own);
+  }
+  return all === null ? null : { all, sources };
+}
+
+function ofEach(all: number, own?: ReadonlyMap<Source, number>): Record<Source, number> {
+  return Object.fromEntries(SOURCES.map((source) => [source, own?.get(source) ?? all])) as Record<
+    Source,
+    number
+  >;
+}
+
+/** From an hour, because the newest hour is never removed. */
+function age(text: string): number | null {
+  const [, number, unit] = /^(\d{1,4})(h|d)$/.exec(text) ?? [];
+  const ms = Number(number) * (unit === 'd' ? 24 : 1) * 3_600_000;
+  return ms >= 3_600_000 ? ms : null;
+}
+
+/** From 16MB: a store of nine empty tables takes some, and below a few row groups there is nothing to choose from. */
+function diskSize(text: string): number | null {
+  const size = bytes(text);
+  return size !== null && size >= 16e6 ? size : null;
 }
 
 function origin(text: string): string | null {

@@ -6,7 +6,8 @@ import type { Store } from './store/index.ts';
 /** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`. */
 export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status'>): Router {
   const ready: RequestHandler = async (_request, response) => {
-    const { trouble } = ingest.status();
+    const { trouble, noRoom } = ingest.status();
+    if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
     if (trouble)
       throw new AppError('UNHEALTHY', {
         detail: 'Lines can not be stored at present; the log says why.',

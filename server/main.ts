@@ -1,6 +1,7 @@
 import { readCommandLine } from './command-line.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { startDemo } from './demo.ts';
+import { dryRun } from './dry-run.ts';
 import { checkHealth } from './healthcheck.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
@@ -12,6 +13,10 @@ try {
   const command = readCommandLine(process.argv);
   const { config, warnings } = readConfig(process.env);
   if (command.healthcheck) process.exit(await checkHealth(config));
+  if (command.dryRun) {
+    console.log(JSON.stringify({ result: await dryRun(config) }));
+    process.exit(0);
+  }
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
   const demo = command.demo ? await startDemo(logger) : null;

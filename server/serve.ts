@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import type { Demo } from './demo.ts';
 import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
 import { openStore } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
@@ -80,6 +81,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       memory: config.memory,
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
+      minFree: config.minFree,
       onFatal(error) {
         logger.fatal(
           { err: error },
@@ -95,6 +97,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       store.sink,
     );
     closers.push(ingest.close);
+    const retention = startRetention({ retention: store.retention, limits: config, log: logger });
+    closers.push(retention.close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
       maxBytes: CACHE_BYTES,
@@ -106,6 +110,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       corsOrigin: config.corsOrigin,
       store,
       ingest,
+      limits: config,
       endpoints,
       cache,
       logger,

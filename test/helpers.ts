@@ -11,9 +11,17 @@ import type TestAgent from 'supertest/lib/agent.js';
 import { type Ingest, type Refusal, type Source, startIngest } from '../ingest/index.ts';
 import { createApp } from '../server/app.ts';
 import { type Clock, createCache } from '../server/cache.ts';
+import { readConfig } from '../server/config.ts';
 import { loadEndpoints } from '../server/endpoints.ts';
 import { ROOT } from '../server/root.ts';
-import { type LedgerEntry, openStore, type Plain, type Store } from '../server/store/index.ts';
+import {
+  type LedgerEntry,
+  type Limits,
+  openStore,
+  type Plain,
+  type Store,
+  type Clock as StoreClock,
+} from '../server/store/index.ts';
 
 export const TOKEN = 'a-token-for-tests-only';
 const silent = pino({ level: 'silent' });
@@ -46,6 +54,10 @@ export interface StoreSettings {
   readonly queryTimeoutMs?: number;
   /** The folder of the SQL files; the project's own without it. */
   readonly sql?: string;
+  /** Bytes that must be free on the disk; the disk is not looked at without it. */
+  readonly minFree?: number;
+  /** What lines are stamped with and retention goes by; the machine's clocks without it. */
+  readonly storeClock?: StoreClock;
 }
 
 /** Opens the store of a data folder, and closes it afterwards. One at a time: a process has one database. */
@@ -60,6 +72,8 @@ export async function withStore<T>(
     memory: '450MB',
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
+    minFree: settings.minFree ?? 0,
+    ...(settings.storeClock ? { clock: settings.storeClock } : {}),
     onFatal(error) {
       throw error;
     },
@@ -149,6 +163,12 @@ function pond(data: string, store: Store, ingest: Ingest): Pond {
   return self;
 }
 
+/** Limits of retention that keep everything. */
+export function unlimited(): Limits {
+  const { keepMs, maxBytes, maxSourceBytes } = readConfig({ TAILPOND_RETENTION: 'off' }).config;
+  return { keepMs, maxBytes, maxSourceBytes };
+}
+
 export interface Served extends Pond {
   /** supertest on the real app, without a token. */
   readonly http: TestAgent;
@@ -160,7 +180,12 @@ export interface Served extends Pond {
 export async function withApp<T>(
   data: string,
   action: (served: Served) => Promise<T>,
-  settings: StoreSettings & { clock?: Clock; corsOrigin?: string; endpoints?: string } = {},
+  settings: StoreSettings & {
+    clock?: Clock;
+    corsOrigin?: string;
+    endpoints?: string;
+    limits?: Limits;
+  } = {},
 ): Promise<T> {
   return withPond(
     data,
@@ -171,6 +196,7 @@ export async function withApp<T>(
         corsOrigin: settings.corsOrigin ?? null,
         store: pond.store,
         ingest: pond.ingest,
+        limits: settings.limits ?? unlimited(),
         endpoints: await loadEndpoints(folder, pond.store),
         cache: createCache({
           maxEntries: 100,

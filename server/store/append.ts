@@ -15,15 +15,32 @@ const UNREADABLE = 'it is not valid JSON';
 
 /** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
 const SCAN_TOGETHER_BYTES = 8 * 1024 * 1024;
+export interface Clock {
+  /** The machine's clock, ms since the epoch. */
+  now(): number;
+  /** Ms that went by since some moment, whatever is done to the machine's clock. */
+  monotonic(): number;
+}
 
 export interface WriterOptions {
   readonly connection: DuckDBConnection;
   readonly statements: IngestStatements;
   /** A path in the staging folder for the search for a line that makes DuckDB's scan throw. */
   readonly probe: string;
+  /** What rows are stamped with, and what tells when to checkpoint. */
+  readonly clock: Clock;
 }
 
-export interface Writer extends Sink {
+/** What may be done with the connection that writes while no batch is stored. */
+export interface Between {
+  transaction<T>(action: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** Writes the write-ahead log back, if no query is in the way. */
+  checkpoint(): Promise<void>;
+}
+
+export interface Writer extends Omit<Sink, 'room'> {
+  /** Runs `action` between two batches, which wait for it: it must be short. */
+  between<T>(action: (between: Between) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, waiting for whoever is in the way. */
   close(): Promise<void>;
 }
@@ -34,7 +51,7 @@ export interface Writer extends Sink {
  * After any error the transaction is rolled back and nothing that is in memory may be trusted: a COMMIT can throw and
  * be durable, and can resolve after it dropped everything (docs/decisions/0001). `files` tells what is true.
  */
-export function createWriter({ connection, statements, probe }: WriterOptions): Writer {
+export function createWriter({ connection, statements, probe, clock }: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
   let dirtySince: number | null = null;
   let lastStored = 0;
@@ -47,12 +64,14 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
     return result;
   };
 
-  const transaction = async <T>(action: () => Promise<T>): Promise<T> => {
+  const transaction = async <T>(
+    action: (connection: DuckDBConnection) => Promise<T>,
+  ): Promise<T> => {
     await connection.run('begin');
     try {
-      const result = await action();
+      const result = await action(connection);
       await connection.run('commit');
-      lastStored = performance.now();
+      lastStored = clock.monotonic();
       dirtySince ??= lastStored;
       return result;
     } catch (error) {
@@ -62,7 +81,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   const checkpoint = async () => {
-    triedCheckpoint = performance.now();
+    triedCheckpoint = clock.monotonic();
     try {
       await connection.run('checkpoint');
       dirtySince = null;
@@ -73,7 +92,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   const store = async (batches: readonly Batch[]) => {
-    const ingestedAtUs = BigInt(Date.now()) * 1000n;
+    const ingestedAtUs = BigInt(Math.floor(clock.now())) * 1000n;
     const staged = batches.filter(({ lines }) => lines > 0);
     const together = staged.length > 1;
     if (together) await connection.run(statements.scan(staged, ingestedAtUs));
@@ -87,6 +106,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
       connection,
       batches.flatMap(({ files }) => files),
       [],
+      clock.now(),
     );
     const values = batches.map((batch, i) => ledgerValues(batch, counts[i]));
     await connection.run(
@@ -148,7 +168,7 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
   };
 
   const isDue = (afterMs: number) => {
-    const now = performance.now();
+    const now = clock.monotonic();
     if (dirtySince === null || now - triedCheckpoint < CHECKPOINT_RETRY_MS) return false;
     return now - dirtySince >= afterMs;
   };
@@ -162,12 +182,13 @@ export function createWriter({ connection, statements, probe }: WriterOptions): 
         if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>
-      exclusive(() => transaction(() => replaceFiles(connection, files, forgotten))),
+      exclusive(() => transaction(() => replaceFiles(connection, files, forgotten, clock.now()))),
     files: () => exclusive(() => readFiles(connection)),
     idle: async () => {
-      if (performance.now() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
+      if (clock.monotonic() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
       await exclusive(checkpoint);
     },
+    between: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
   };
 }
@@ -250,11 +271,12 @@ async function replaceFiles(
   connection: DuckDBConnection,
   files: readonly KnownFile[],
   forgotten: readonly number[],
+  nowMs: number,
 ) {
   const ids = [...files.map(({ id }) => id), ...forgotten];
   if (ids.length > 0) await connection.run(`delete from files where id in (${ids.join(', ')})`);
   if (files.length === 0) return;
-  const now = new DuckDBTimestampValue(BigInt(Date.now()) * 1000n);
+  const updatedAt = new DuckDBTimestampValue(BigInt(Math.floor(nowMs)) * 1000n);
   const appender = await connection.createAppender('files');
   for (const file of files) {
     appender.appendBigInt(BigInt(file.id));
@@ -272,7 +294,7 @@ async function replaceFiles(
     appender.appendBoolean(file.gone);
     if (file.finished === null) appender.appendNull();
     else appender.appendVarchar(file.finished);
-    appender.appendTimestamp(now);
+    appender.appendTimestamp(updatedAt);
     appender.endRow();
   }
   appender.closeSync();

@@ -1,15 +1,21 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSource, type Sink, SOURCES, type Source } from '../../ingest/index.ts';
-import { createWriter } from './append.ts';
+import { type Clock, createWriter } from './append.ts';
+import { diskGuard } from './disk.ts';
 import { openEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { openReaders, type Readers } from './read.ts';
+import { createRetention, type Retention } from './retention.ts';
 import { ingestStatements, timestampExpression } from './statements.ts';
 import type { Plain } from './values.ts';
 
+export type { Clock } from './append.ts';
+export type { Limits } from './plan.ts';
 export type { Readers, Rows } from './read.ts';
+export type { Removal, Retention } from './retention.ts';
 export type { Plain, ValueKind } from './values.ts';
+export { isoUtc } from './values.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */
@@ -19,11 +25,18 @@ export interface StoreOptions {
   readonly memory: string;
   readonly maxLine: number;
   readonly queryTimeoutMs: number;
+  /** Bytes that must be free on the disk for lines to be stored; 0: any. */
+  readonly minFree: number;
+  /** What lines are stamped with and retention goes by; the machine's clocks without it. */
+  readonly clock?: Clock;
   /** Called once DuckDB has given the database up: nothing works from then on but to start anew. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** What is known of a source's lines. Counters count since the beginning; `stored`, `oldest` and `newest` say what is there now. */
+/**
+ * What is known of a source's lines. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
+ * `oldest_ingested` say what is there now. lines = rows + rejected and stored = rows - removed, always.
+ */
 export interface LedgerEntry {
   readonly source: Source;
   readonly bytes: number;
@@ -32,9 +45,16 @@ export interface LedgerEntry {
   readonly rejected: number;
   readonly repaired: number;
   readonly undated: number;
+  /** Rows, and rejected lines, that retention took away. */
+  readonly removed: number;
+  readonly removed_rejected: number;
   readonly stored: number;
   readonly oldest: string | null;
   readonly newest: string | null;
+  /** When the oldest of them was stored. */
+  readonly oldest_ingested: string | null;
+  /** Bytes that rows and rejected lines take on the disk: an estimate, up to a minute old. */
+  readonly size: number;
 }
 
 /** The entries of a source: how many, and their first and last moment, ms since the epoch. */
@@ -49,6 +69,7 @@ const SPAN_MS = 1000;
 
 export interface Store extends Readers {
   readonly sink: Sink;
+  readonly retention: Retention;
   /** The folder that batches are staged in. */
   readonly staging: string;
   /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
@@ -67,11 +88,13 @@ export interface Store extends Readers {
 
 /** Opens the store in `folder`, making it if it is not there. Throws when it can not be opened, and leaves it as it is. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { folder, sql, memory, maxLine, queryTimeoutMs } = options;
+  const { folder, sql, memory, maxLine, queryTimeoutMs, minFree } = options;
+  const clock = options.clock ?? { now: Date.now, monotonic: () => performance.now() };
+  const database = join(folder, 'tailpond.duckdb');
   const staging = join(folder, 'staging');
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   const engine = await openEngine({
-    database: join(folder, 'tailpond.duckdb'),
+    database,
     staging,
     temporary: join(folder, 'tmp'),
     memory,
@@ -81,7 +104,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await migrate(connection, join(sql, 'schema'));
     const ingest = join(sql, 'ingest');
     const statements = ingestStatements(ingest, maxLine);
-    const writer = createWriter({ connection, statements, probe: join(staging, 'probe.ndjson') });
+    const writer = createWriter({
+      connection,
+      statements,
+      probe: join(staging, 'probe.ndjson'),
+      clock,
+    });
     const readers = await openReaders(engine, queryTimeoutMs);
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
@@ -92,6 +120,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       );
     };
 
+    const retention = createRetention({
+      writer: { between: (action) => fatal(writer.between(action)) },
+      ask: (text) => rows(text, {}, Infinity),
+      walBytes: () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0,
+      folder: join(sql, 'retention'),
+      clock,
+    });
+    const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
+
     const spans = new Map<Source, Span & { at: number }>();
 
     return {
@@ -100,8 +137,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         files: () => fatal(writer.files()),
         append: (batches) => fatal(writer.append(batches)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),
+        room: () => fatal(room()),
         idle: () => fatal(writer.idle()),
       },
+      retention,
       query: (text, values, limits) => fatal(readers.query(text, values, limits)),
       describe: (text) => readers.describe(text),
       stop: (reason) => readers.stop(reason),
@@ -128,15 +167,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       async ledger() {
         const stored = SOURCES.map(
           (source) =>
-            `select '${source}' as source, count(*) as stored, min(timestamp) as oldest, max(timestamp) as newest from ${source}`,
+            `select '${source}' as source, count(*) as stored, min(timestamp) as oldest, max(timestamp) as newest,
+              min(ingested_at) as oldest_ingested from ${source}`,
         );
         const entries = await rows(
           `select * from ledger join (${stored.join(' union all ')}) using (source)`,
           {},
           SOURCES.length,
         );
+        const sizes = await retention.sizes();
         const bySource = new Map(entries.map((entry) => [entry.source, entry]));
-        return SOURCES.map((source) => numbers(bySource.get(source)));
+        return SOURCES.map((source) =>
+          numbers({ ...bySource.get(source), size: sizes.get(source) ?? 0 }),
+        );
       },
       rejected: (source, limit) => {
         if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
@@ -170,8 +213,8 @@ function raise(error: unknown, onFatal: (error: Error) => void): never {
   throw error;
 }
 
-function numbers(entry: Record<string, Plain> | undefined): LedgerEntry {
-  if (!entry) throw new Error('BUG: a source is missing in the ledger');
+function numbers(entry: Record<string, Plain>): LedgerEntry {
+  if (!entry.source) throw new Error('BUG: a source is missing in the ledger');
   const values = Object.entries(entry).map(([key, value]) => [
     key,
     typeof value === 'bigint' ? Number(value) : value,

@@ -13,19 +13,27 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { LedgerEntry } from '../../server/store/index.ts';
+import type { LedgerEntry, Store } from '../../server/store/index.ts';
 import {
   eventually,
   type Service,
   spawnService,
+  unlimited,
   withFolder,
   withService,
   withStore,
 } from '../helpers.ts';
+import { append, type SimulatedClock, simulatedClock } from '../server/simulated-store.ts';
 
-const DISK_MB = 48;
+const DISK_MB = 96;
 /** What is left when the disk counts as full: less than a second's lines. */
 const LEFT_BYTES = 256 * 1024;
+
+/** With room for the engine to run into the end of the disk. */
+const UNGUARDED = { env: { TAILPOND_MIN_FREE: 'off' } };
+
+const serve = (data: string, action: (service: Service) => Promise<void>) =>
+  withService(data, action, UNGUARDED);
 
 describe('a full disk', function () {
   this.timeout(120_000);
@@ -40,7 +48,7 @@ describe('a full disk', function () {
       mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
 
       // It fills up under a running service, which may carry on or end, but not with "all is well".
-      await withService(data, async (service) => {
+      await serve(data, async (service) => {
         write(500);
         await stored(service, written);
         fill(data);
@@ -62,23 +70,84 @@ describe('a full disk', function () {
       });
 
       // A start without space may fail; it must leave what is there.
-      const { child } = spawnService(data);
+      const { child } = spawnService(data, UNGUARDED);
       await delay(3000);
       child.kill('SIGKILL');
       free(data);
 
-      await withService(data, async (service) => {
+      await serve(data, async (service) => {
         write(100);
         await stored(service, written);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
-      await withStore(data, async (store) => {
-        const { rows } = await store.query(
-          `select count(*), count(distinct id), min(id::int), max(id::int) from edge_logs`,
-          {},
-          { maxRows: 1 },
-        );
-        expect(rows[0]?.map(Number)).to.deep.equal([written, written, 0, written - 1]);
+      await exactlyOnce(data, written);
+    });
+  });
+});
+
+describe('a disk that is nearly full', function () {
+  this.timeout(120_000);
+
+  it('stops ingest, which readiness says, and lines that come meanwhile are stored once there is room', function () {
+    return withDisk(this, async (data) => {
+      let written = 0;
+      const write = (count: number) => {
+        appendFileSync(join(data, 'logs', 'edge_logs', 'a.ndjson'), lines(written, count));
+        written += count;
+      };
+      mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
+      const minFree = 16e6;
+      await withService(
+        data,
+        async (service) => {
+          write(500);
+          await stored(service, written);
+          expect((await service.get('/readyz')).status).to.equal(200);
+
+          fill(data, minFree - 1e6);
+          const readiness = await eventually(async () => {
+            const answer = await service.get('/readyz');
+            expect(answer.status).to.equal(503);
+            return answer.body;
+          });
+          expect(readiness.detail).to.match(/nearly full.*\b1\d MB.*TAILPOND_MIN_FREE/);
+          expect(JSON.stringify(readiness)).not.to.contain(data);
+          const before = written;
+          write(300);
+          // Several rounds of ingest, each of which must leave the lines where they are.
+          await eventually(async () => {
+            const entry = await edgeLogs(service);
+            expect(entry).to.include({ lines: before });
+            expect(entry.pending_bytes).to.be.greaterThan(300_000);
+          });
+          await delay(2500);
+          expect(await edgeLogs(service)).to.include({ lines: before, stored: before });
+          expect((await service.get('/readyz')).status).to.equal(503);
+
+          free(data);
+          await stored(service, written);
+          expect((await service.get('/readyz')).status).to.equal(200);
+          const told = (level: number, text: string) =>
+            service.log.filter((line) => line.level === level && `${line.msg}`.includes(text));
+          expect(told(40, 'until there is room')).to.have.length(1);
+          expect(told(30, 'there is room again')).to.have.length(1);
+          expect(service.log.filter(({ level }) => Number(level) > 40)).to.deep.equal([]);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        { env: { TAILPOND_MIN_FREE: '16MB' } },
+      );
+      await exactlyOnce(data, written);
+    });
+  });
+
+  it('goes on by itself when what is kept by size leaves room inside the database file', function () {
+    return withDisk(this, async (data) => {
+      await withFullStore(data, async (store, clock, bytes) => {
+        expect(await store.sink.room()).to.match(/nearly full/);
+        clock.advance(2 * 3_600_000);
+        const removed = await store.retention.run({ ...unlimited(), maxBytes: bytes });
+        expect(removed.length).to.be.greaterThan(0);
+        expect(await store.sink.room()).to.equal(null);
       });
     });
   });
@@ -113,13 +182,14 @@ function lines(from: number, count: number): string {
 
 const ballast = (data: string) => join(data, 'store', 'ballast');
 
-function fill(data: string) {
+/** Fills the disk until so many bytes are left. */
+function fill(data: string, leftBytes = LEFT_BYTES) {
   const file = openSync(ballast(data), 'a');
   try {
     for (;;) writeSync(file, Buffer.alloc(64 * 1024, 1));
   } catch (error) {
     expect((error as NodeJS.ErrnoException).code).to.equal('ENOSPC');
-    ftruncateSync(file, Math.max(0, statSync(ballast(data)).size - LEFT_BYTES));
+    ftruncateSync(file, Math.max(0, statSync(ballast(data)).size - leftBytes));
   } finally {
     closeSync(file);
   }
@@ -129,11 +199,56 @@ function free(data: string) {
   rmSync(ballast(data), { force: true });
 }
 
+/** A store that takes most of its disk, with a guard that says so; `bytes` is half of what it takes. */
+async function withFullStore(
+  data: string,
+  action: (store: Store, clock: SimulatedClock, bytes: number) => Promise<void>,
+) {
+  const clock = simulatedClock();
+  await withStore(
+    data,
+    async (store) => {
+      await store.retention.run(unlimited());
+      for (let i = 0; i < 3; i++) await append(store, 'edge_logs', 122_880, { from: i * 122_880 });
+      clock.advance(10_000);
+      await store.sink.idle();
+      rmSync(join(store.staging, 'batch.ndjson'));
+      const { size } = statSync(join(data, 'store', 'tailpond.duckdb'));
+      fill(data, 14e6);
+      await action(store, clock, size / 2);
+    },
+    { storeClock: clock, minFree: 16e6 },
+  );
+}
+
+async function exactlyOnce(data: string, written: number) {
+  await withStore(data, async (store) => {
+    const { rows } = await store.query(
+      `select count(*), count(distinct id), min(id::int), max(id::int) from edge_logs`,
+      {},
+      { maxRows: 1 },
+    );
+    expect(rows[0]?.map(Number)).to.deep.equal([written, written, 0, written - 1]);
+  });
+}
+
+async function edgeLogs(service: Service) {
+  const { body } = await service.get('/api/ledger');
+  const entry = (body.result as (LedgerEntry & { pending_bytes: number })[]).find(
+    ({ source }) => source === 'edge_logs',
+  );
+  if (!entry) throw new Error('edge_logs is missing in the ledger');
+  return entry;
+}
+
 async function stored(service: Service, count: number) {
   await eventually(async () => {
     if (service.child.exitCode !== null) throw new Error(`it ended: ${service.child.exitCode}`);
-    const { body } = await service.get('/api/ledger');
-    const entry = (body.result as LedgerEntry[]).find(({ source }) => source === 'edge_logs');
-    expect(entry).to.include({ lines: count, rows: count, rejected: 0, stored: count });
+    expect(await edgeLogs(service)).to.include({
+      lines: count,
+      rows: count,
+      rejected: 0,
+      stored: count,
+    });
   }, 30_000);
 }

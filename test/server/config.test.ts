@@ -32,8 +32,12 @@ describe('settings', () => {
       logLevel: 'info',
       queryTimeoutMs: 30_000,
       maxLine: 1024 * 1024,
+      maxBytes: Infinity,
+      minFree: 500e6,
       corsOrigin: null,
     });
+    expect(Object.values(config.keepMs)).to.deep.equal(Array(9).fill(30 * 24 * 3_600_000));
+    expect(Object.values(config.maxSourceBytes)).to.deep.equal(Array(9).fill(Infinity));
     expect(warnings).to.deep.equal([]);
   });
 
@@ -71,6 +75,25 @@ describe('settings', () => {
       expect(set({ TAILPOND_QUERY_TIMEOUT: text }).queryTimeoutMs, text).to.equal(ms);
   });
 
+  it('take ages and sizes of all sources, and others of single ones', () => {
+    const hour = 3_600_000;
+    const { keepMs } = set({ TAILPOND_RETENTION: '30d, postgres_logs=7d,auth_logs=off' });
+    expect(keepMs).to.include({
+      edge_logs: 720 * hour,
+      postgres_logs: 168 * hour,
+      auth_logs: Infinity,
+    });
+    expect(set({ TAILPOND_RETENTION: '1h' }).keepMs.edge_logs).to.equal(hour);
+    const off = set({ TAILPOND_RETENTION: 'off,edge_logs=12h' }).keepMs;
+    expect(off).to.include({ edge_logs: 12 * hour, postgres_logs: Infinity });
+    const { maxBytes, maxSourceBytes } = set({ TAILPOND_MAX_DISK: '20GB,edge_logs=10GiB' });
+    expect(maxBytes).to.equal(20e9);
+    expect(maxSourceBytes).to.include({ edge_logs: 10 * 2 ** 30, auth_logs: Infinity });
+    expect(set({ TAILPOND_MAX_DISK: 'off,edge_logs=1GB' }).maxBytes).to.equal(Infinity);
+    expect(set({ TAILPOND_MIN_FREE: 'off' }).minFree).to.equal(0);
+    expect(set({ TAILPOND_MIN_FREE: '2GB' }).minFree).to.equal(2e9);
+  });
+
   it('take ports, levels, origins and tokens', () => {
     for (const port of ['0', '1', '65535'])
       expect(set({ TAILPOND_PORT: port }).port).to.equal(Number(port));
@@ -88,6 +111,21 @@ describe('settings', () => {
     TAILPOND_MEMORY: ['400', 'lots', '1MB', '-5GB', '80%', '400MBB'],
     TAILPOND_MAX_LINE: ['17MiB', '1B', '1023B', '1048576', '0MB', 'MiB'],
     TAILPOND_QUERY_TIMEOUT: ['30', '99ms', '2h', '0s', '1.5s', '-1s', 'soon', '1d'],
+    TAILPOND_RETENTION: [
+      '30',
+      '59m',
+      '0h',
+      '-1d',
+      '30d,',
+      'edge_logs=7d',
+      '30d,edge_logs',
+      '30d,nope=7d',
+      '30d,edge_logs=7d,edge_logs=8d',
+      '30d,edge_logs=7d=8d',
+      'never',
+    ],
+    TAILPOND_MAX_DISK: ['20', '1MB', '20GB,edge_logs=1', '20GB,nope=10GB', '80%', '10TBB'],
+    TAILPOND_MIN_FREE: ['none', '500', '-1MB', '5%'],
     TAILPOND_CORS_ORIGIN: [
       'example.org',
       'https://example.org/',

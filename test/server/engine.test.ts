@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AppError } from '../../server/errors.ts';
@@ -282,13 +282,42 @@ describe('engine: limits of a query', () => {
 });
 
 describe('engine: the schema', () => {
+  it('brings a database of the first version to this one, with what is in it', () =>
+    withFolder(async (data) => {
+      const sql = join(data, 'sql');
+      cpSync(join(ROOT, 'sql'), sql, { recursive: true });
+      for (const name of readdirSync(join(sql, 'schema')))
+        if (!name.startsWith('0001')) rmSync(join(sql, 'schema', name));
+      await withPond(
+        data,
+        async ({ write, lines }) => {
+          write('edge_logs/a.ndjson', '{"id":"1"}\nnull\n');
+          await lines(2);
+        },
+        { sql },
+      );
+      await withPond(data, async ({ write, lines }) => {
+        write('edge_logs/a.ndjson', '{"id":"2"}\n');
+        const counted = {
+          lines: 3,
+          rows: 2,
+          rejected: 1,
+          removed: 0,
+          removed_rejected: 0,
+          stored: 2,
+        };
+        expect(await lines(3)).to.include(counted);
+      });
+    }));
+
   it('refuses a database of a newer version, names both versions, and leaves it as it is', () =>
     withFolder(async (data) => {
       // The newer version is this one with one more migration.
       const sql = join(data, 'sql');
       cpSync(join(ROOT, 'sql'), sql, { recursive: true });
-      const known = 1;
-      writeFileSync(join(sql, 'schema', '0002_newer.sql'), 'create table newer (a integer);\n');
+      const known = readdirSync(join(sql, 'schema')).length;
+      const name = `${String(known + 1).padStart(4, '0')}_newer.sql`;
+      writeFileSync(join(sql, 'schema', name), 'create table newer (a integer);\n');
       await withPond(
         data,
         async ({ write, lines }) => {

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Config } from './config.ts';
+import { wouldRemove } from './retention.ts';
+import { ROOT } from './root.ts';
+import { openStore, type Plain } from './store/index.ts';
+
+/**
+ * Opens the store that no service has open and gives what retention would remove now. Throws when another process has
+ * it: that one is asked over HTTP.
+ */
+export async function dryRun(config: Config): Promise<Plain[]> {
+  const folder = join(resolve(config.data), 'store');
+  if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
+  const store = await openStore({
+    ...config,
+    folder,
+    sql: join(ROOT, 'sql'),
+    onFatal(error) {
+      throw error;
+    },
+  }).catch((error) => {
+    if (!/Could not set lock/.test(String(error))) throw error;
+    throw new Error(
+      `Another process has the store in ${folder} open, most likely the service: ask it with GET /api/retention`,
+      { cause: error },
+    );
+  });
+  try {
+    return await wouldRemove(store.retention, config);
+  } finally {
+    await store.shutdown();
+  }
+}

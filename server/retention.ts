@@ -1,0 +1,87 @@
+import type { IngestLog } from '../ingest/index.ts';
+import { isoUtc, type Limits, type Plain, type Removal, type Retention } from './store/index.ts';
+
+export interface RetentionOptions {
+  readonly retention: Retention;
+  readonly limits: Limits;
+  readonly log: Pick<IngestLog, 'info' | 'warn' | 'error'>;
+  readonly timer?: Timer;
+}
+
+interface Timer {
+  setTimeout(action: () => void, ms: number): { unref(): void };
+}
+
+/** How often is looked whether something is to be removed; asking costs a few ms when there is nothing. */
+const EVERY_MS = 60_000;
+/** Where the machine's clock is ahead by more than this, it is said once. */
+const LAG_MS = 24 * 3_600_000;
+
+/** Looks every minute, from now on, what is beyond the limits, and removes it, until closed. */
+export function startRetention({ retention, limits, log, timer = globalThis }: RetentionOptions) {
+  const stopping = new AbortController();
+  let behind = false;
+  const run = async () => {
+    try {
+      const removals = await retention.run(limits, stopping.signal);
+      if (removals.length > 0) log.info({ removed: summary(removals) }, 'retention removed rows');
+      report(retention.lagMs() > LAG_MS);
+    } catch (error) {
+      // Harmless: nothing or a whole step was done, and the next run looks anew.
+      if (!stopping.signal.aborted)
+        log.error({ err: error }, 'retention failed; it is tried again');
+    }
+    timer.setTimeout(again, EVERY_MS).unref();
+  };
+  const again = () => {
+    if (!stopping.signal.aborted) running = run();
+  };
+  const report = (ahead: boolean) => {
+    if (ahead && !behind)
+      log.warn(
+        { days: Math.round(retention.lagMs() / LAG_MS) },
+        'the clock is far ahead of the last run: retention follows it slowly, in case it is wrong',
+      );
+    behind = ahead;
+  };
+  let running = run();
+
+  return {
+    /** Ends after the step at hand. */
+    async close() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** What `run` would remove now, an entry for each source and reason. */
+export async function wouldRemove(retention: Retention, limits: Limits): Promise<Plain[]> {
+  const removals = await retention.preview(limits);
+  return summary(removals).map(({ rows, rejected, ...entry }) => ({
+    source: entry.source,
+    why: entry.why,
+    would_remove_rows: rows,
+    would_remove_rejected: rejected,
+    oldest: isoUtc(BigInt(entry.oldestMs) * 1000n),
+    newest: isoUtc(BigInt(entry.newestMs) * 1000n),
+    bytes: entry.bytes,
+  }));
+}
+
+function summary(removals: readonly Removal[]) {
+  const keys = new Set(removals.map(({ source, why }) => `${source} ${why}`));
+  return [...keys].map((key) => {
+    const own = removals.filter(({ source, why }) => `${source} ${why}` === key);
+    const sum = (of: (removal: Removal) => number) => own.reduce((all, one) => all + of(one), 0);
+    return {
+      source: key.split(' ')[0] ?? '',
+      why: key.split(' ')[1] ?? '',
+      rows: sum(({ kind, rows }) => (kind === 'rows' ? rows : 0)),
+      rejected: sum(({ kind, rows }) => (kind === 'rejected' ? rows : 0)),
+      oldestMs: Math.min(...own.map(({ oldestMs }) => oldestMs)),
+      newestMs: Math.max(...own.map(({ newestMs }) => newestMs)),
+      bytes: sum(({ bytes }) => bytes),
+    };
+  });
+}

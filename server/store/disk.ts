@@ -1,0 +1,39 @@
+import { statfs } from 'node:fs/promises';
+
+export interface DiskOptions {
+  /** A folder of the file system that the store is on. */
+  readonly folder: string;
+  /** Bytes that must be free; 0: the disk is not looked at. */
+  readonly minFree: number;
+  /** Bytes of the database file that hold nothing and are written before the file grows. */
+  readonly freeBytes: () => Promise<number>;
+}
+
+/** Once it was too little, this much more must be free, so that it does not come and go with the write-ahead log. */
+const MARGIN = 1.1;
+/**
+ * The part of `minFree` that must be free on the disk itself, whatever the database file has: staging, spilled queries and
+ * the write-ahead log need it.
+ */
+const OUTSIDE = 0.5;
+
+/**
+ * Gives the question whether there is room for more lines: the answer is why not, or null. What retention removes frees
+ * blocks inside the database file, which does not shrink; they count as room, or ingest would never go on by itself.
+ */
+export function diskGuard({ folder, minFree, freeBytes }: DiskOptions) {
+  let full = false;
+  return async (): Promise<string | null> => {
+    if (minFree === 0) return null;
+    const needed = full ? minFree * MARGIN : minFree;
+    const { bavail, bsize } = await statfs(folder);
+    const free = bavail * bsize;
+    full = free < needed && (free < needed * OUTSIDE || free + (await freeBytes()) < needed);
+    if (!full) return null;
+    return `The disk is nearly full: ${megabytes(free)} are free, and ${megabytes(needed)} must be (TAILPOND_MIN_FREE).`;
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import type { Clock, Writer } from './append.ts';
+import { type Ask, bytesOf, groupReader, placeOf } from './groups.ts';
+import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
+
+/** Rows or rejected lines of a source that go, or went, in one step. */
+export interface Removal {
+  readonly source: Source;
+  readonly kind: Part['kind'];
+  readonly why: Step['why'];
+  readonly rows: number;
+  readonly bytes: number;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+export interface Retention {
+  /** What `run` would remove now. */
+  preview(limits: Limits): Promise<Removal[]>;
+  /**
+   * Removes what is beyond the limits, a row group at a time, between the batches of ingest. Ends early when `signal`
+   * says so, or when queries that run keep the engine from giving space back: the rest is then for the next run.
+   */
+  run(limits: Limits, signal?: AbortSignal): Promise<Removal[]>;
+  /** How far the machine's clock is ahead of what retention believes, ms. */
+  lagMs(): number;
+  /** About how many bytes the rows and rejected lines of each source take; up to a minute old. */
+  sizes(): Promise<ReadonlyMap<Source, number>>;
+  /** Bytes of the database file that hold nothing and are written before the file grows. */
+  freeBytes(): Promise<number>;
+}
+
+/** The believed moment follows the machine's clock this many times as fast as time goes by (docs/decisions/0007). */
+const FOLLOW = 24;
+/** It is written down when it has moved by this much: a start makes up for it in minutes. */
+const SAVE_MS = 3_600_000;
+/** States of files that are gone are of use while a late copy may come. */
+const FORGET_MS = 30 * 24 * 3_600_000;
+const SIZES_MS = 60_000;
+/** The first rows that are looked at for something to remove; a row group has no more. */
+const ROW_GROUP = 122_880;
+
+export interface RetentionOptions {
+  readonly writer: Pick<Writer, 'between'>;
+  readonly ask: Ask;
+  /** Bytes of the write-ahead log. */
+  readonly walBytes: () => number;
+  /** The folder sql/retention. */
+  readonly folder: string;
+  readonly clock: Clock;
+}
+
+/** Retention over the tables of a store. The rules are in `plan`; every step looks again at what it removes. */
+export function createRetention(options: RetentionOptions): Retention {
+  const { writer, ask, walBytes, folder, clock } = options;
+  const readParts = groupReader(folder, ask);
+  const expiredRows = readFileSync(join(folder, 'expired_rows.sql'), 'utf8');
+  let trusted: { ms: number; at: number; savedMs: number } | null = null;
+  let sizes: { at: number; result: ReturnType<Retention['sizes']> } | null = null;
+
+  const one = async (sql: string) => (await ask(sql))[0] ?? {};
+
+  const believe = async (): Promise<Moment> => {
+    const wallMs = Math.floor(clock.now());
+    const at = clock.monotonic();
+    trusted ??= { ms: await lastBelieved(wallMs), at, savedMs: 0 };
+    const reach = FOLLOW * (at - trusted.at);
+    const ms = Math.floor(
+      wallMs < EARLIEST_MS
+        ? trusted.ms
+        : Math.min(trusted.ms + reach, Math.max(trusted.ms - reach, wallMs)),
+    );
+    trusted = { ...trusted, ms, at };
+    return { wallMs, trustedMs: Math.min(wallMs, ms) };
+  };
+
+  /** What was believed last; in a store that does not know, the time of its newest line. */
+  const lastBelieved = async (wallMs: number): Promise<number> => {
+    const saved = await one('select epoch_ms(max(trusted_at)) as ms from retention_clock');
+    if (saved.ms !== null) return Number(saved.ms);
+    const newest = SOURCES.map((source) => `select max(ingested_at) as newest from ${source}`);
+    const stored = await one(
+      `select epoch_ms(max(newest)) as ms from (${newest.join(' union all ')}) where newest <= make_timestamp_ms(${wallMs})`,
+    );
+    return stored.ms === null ? wallMs : Number(stored.ms);
+  };
+
+  const save = async () => {
+    if (!trusted || Math.abs(trusted.ms - trusted.savedMs) < SAVE_MS) return;
+    const { ms } = trusted;
+    await writer.between(({ transaction }) =>
+      transaction(async (connection) => {
+        await connection.run('delete from retention_clock');
+        await connection.run(`insert into retention_clock values (make_timestamp_ms(${ms}))`);
+      }),
+    );
+    trusted = { ...trusted, savedMs: ms };
+  };
+
+  /** Bytes that the store takes: the blocks in use, and the write-ahead log. */
+  const usedBytes = async () => {
+    const size = await one(
+      'select used_blocks * block_size as used, free_blocks * block_size as free from pragma_database_size()',
+    );
+    return { used: Number(size.used) + walBytes(), free: Number(size.free) };
+  };
+
+  /** Whether there may be something to remove; cheap, and never wrong when it says no. */
+  const isDue = async (limits: Limits, { trustedMs }: Moment, used: number) => {
+    if (used > limits.maxBytes) return true;
+    if (SOURCES.some((source) => limits.maxSourceBytes[source] < used)) return true;
+    const heads = SOURCES.flatMap((source) => {
+      const keepMs = limits.keepMs[source];
+      if (keepMs === Infinity) return [];
+      const cutoff = `make_timestamp_ms(${trustedMs - keepMs})`;
+      return [
+        `select 1 from ${source} where rowid < ${2 * ROW_GROUP} and ingested_at < ${cutoff}`,
+        `select 1 from rejected where source = '${source}' and rejected_at < ${cutoff}`,
+      ];
+    });
+    if (heads.length === 0) return false;
+    return (await ask(`select 1 from (${heads.join(' union all ')}) limit 1`)).length > 0;
+  };
+
+  const steps = async (limits: Limits, moment: Moment): Promise<Step[]> => {
+    let { used } = await usedBytes();
+    if (used > limits.maxBytes && walBytes() > 0) {
+      // The log is short-lived: only what is in the file counts against the rows.
+      await writer.between(({ checkpoint }) => checkpoint());
+      ({ used } = await usedBytes());
+    }
+    if (!(await isDue(limits, moment, used))) return [];
+    const { parts, deadBytes } = await readParts();
+    return plan(parts, used - deadBytes, limits, moment);
+  };
+
+  const expired = (step: Step, moment: Moment) => {
+    const place = placeOf(step);
+    const words: Record<string, string> = {
+      ...place,
+      until: String(step.group.until),
+      cutoff: String(step.cutoffMs),
+      wall: String(moment.wallMs),
+      earliest: String(EARLIEST_MS),
+    };
+    return expiredRows.replaceAll(/\{([a-z]+)\}/g, (whole, word: string) => words[word] ?? whole);
+  };
+
+  /** Removes what a step says, in one transaction; null when the rows are not those it was planned for. */
+  const remove = (step: Step, until: number, moment: Moment): Promise<Removal | null> =>
+    writer.between(async ({ transaction, checkpoint }) => {
+      const removal = await transaction(async (connection) => {
+        const { table, stamp, belongs } = placeOf(step);
+        const first = async (sql: string) =>
+          (await connection.runAndReadAll(sql)).getRowObjects()[0] ?? {};
+        const found =
+          step.cutoffMs === null
+            ? {
+                ...(await first(
+                  `select count(*) as rows, epoch_ms(min(${stamp})) as oldest, epoch_ms(max(${stamp})) as newest
+                    from ${table}
+                    where rowid < ${until} and ${belongs}`,
+                )),
+                last: until - 1,
+              }
+            : await first(expired({ ...step, group: { ...step.group, until } }, moment));
+        const rows = Number(found.rows ?? 0);
+        const [oldestMs, newestMs] = [Number(found.oldest), Number(found.newest)];
+        if (rows === 0 || rows > step.group.rows || newestMs > step.group.newestMs) return null;
+        await connection.run(
+          `delete from ${table} where rowid <= ${Number(found.last)} and ${belongs}`,
+        );
+        const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';
+        await connection.run(
+          `update ledger set ${counter} = ${counter} + ${rows} where source = '${step.source}'`,
+        );
+        const bytes = step.cutoffMs === null ? step.group.bytes : 0;
+        const { source, kind, why } = step;
+        return { source, kind, why, rows, bytes, oldestMs, newestMs };
+      });
+      if (removal) await checkpoint();
+      return removal;
+    });
+
+  /** Whether a checkpoint has dropped the removed rows, so that the rows behind them have moved to the front. */
+  const isDropped = async (table: string, until: number) =>
+    (await ask(`select 1 from ${table} where rowid < ${until} limit 1`)).length > 0;
+
+  /** Runs steps of one plan as long as what they find is what was planned. */
+  const carryOut = async (planned: readonly Step[], moment: Moment, signal?: AbortSignal) => {
+    const removed: Removal[] = [];
+    const moved = new Map<string, number>();
+    let rejected = false;
+    for (const step of planned) {
+      if (signal?.aborted) break;
+      // The rows that other sources have in a row group stay, and how a checkpoint moves them is not foreseen.
+      if (step.kind === 'rejected' && rejected) continue;
+      const { table } = placeOf(step);
+      const until = step.group.until - (moved.get(table) ?? 0);
+      const removal = await remove(step, until, moment);
+      if (!removal) break;
+      removed.push(removal);
+      if (step.kind === 'rejected') rejected = true;
+      else if (await isDropped(table, until)) moved.set(table, step.group.until);
+    }
+    return removed;
+  };
+
+  const forgetFiles = async ({ trustedMs }: Moment) => {
+    const old = `gone
+      and updated_at < make_timestamp_ms(${trustedMs - FORGET_MS})
+      and id not in (select shadow_of from files where shadow_of is not null)`;
+    if ((await ask(`select 1 from files where ${old} limit 1`)).length === 0) return;
+    await writer.between(({ transaction }) =>
+      transaction((connection) => connection.run(`delete from files where ${old}`)),
+    );
+  };
+
+  const readSizes = async () => {
+    const { parts } = await readParts();
+    return new Map(
+      SOURCES.map((source): [Source, number] => {
+        const own = parts.filter((part) => part.source === source);
+        return [source, own.reduce((sum, { groups }) => sum + bytesOf(groups), 0)];
+      }),
+    );
+  };
+
+  return {
+    async preview(limits) {
+      const moment = await believe();
+      const removals: Removal[] = [];
+      for (const step of await steps(limits, moment)) {
+        const { source, kind, why, group, cutoffMs } = step;
+        const { rows, bytes, oldestMs, newestMs } = group;
+        if (cutoffMs === null) {
+          removals.push({ source, kind, why, rows, bytes, oldestMs, newestMs });
+          continue;
+        }
+        const found = await one(expired(step, moment));
+        if (found.rows === undefined) continue;
+        removals.push({
+          source,
+          kind,
+          why,
+          rows: Number(found.rows),
+          bytes: 0,
+          oldestMs: Number(found.oldest),
+          newestMs: Number(found.newest),
+        });
+      }
+      return removals;
+    },
+    async run(limits, signal) {
+      const moment = await believe();
+      await save();
+      await forgetFiles(moment);
+      const removed: Removal[] = [];
+      while (!signal?.aborted) {
+        const planned = await steps(limits, moment);
+        const done = await carryOut(planned, moment, signal);
+        removed.push(...done);
+        if (done.length === 0) break;
+      }
+      if (removed.length > 0) sizes = null;
+      return removed;
+    },
+    lagMs: () => (trusted ? Math.max(0, clock.now() - trusted.ms) : 0),
+    sizes() {
+      if (!sizes || clock.monotonic() - sizes.at > SIZES_MS) {
+        const result = readSizes();
+        sizes = { at: clock.monotonic(), result };
+        result.catch(() => {
+          sizes = null;
+        });
+      }
+      return sizes.result;
+    },
+    freeBytes: async () => (await usedBytes()).free,
+  };
+}

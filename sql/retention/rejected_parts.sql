@@ -1,0 +1,14 @@
+-- What each source has in each row group of the rejected lines; {first_rows} lists the first row of each row group.
+with groups as (
+  select unnest({first_rows}) as first_row, generate_subscripts({first_rows}, 1) - 1 as group_index
+)
+select
+  source,
+  group_index,
+  count(*) as rows,
+  epoch_ms(min(rejected_at)) as oldest,
+  epoch_ms(max(rejected_at)) as newest
+from (select rowid as position, source, rejected_at from rejected) as lines
+asof join groups on lines.position >= groups.first_row
+group by source, group_index
+order by group_index

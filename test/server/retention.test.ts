@@ -1,0 +1,729 @@
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { startRetention } from '../../server/retention.ts';
+import type { LedgerEntry, Limits, Removal, Store } from '../../server/store/index.ts';
+import { FLOOR_MS, type Part, plan, RAGGED_MS, type RowGroup } from '../../server/store/plan.ts';
+import {
+  spawnService,
+  unlimited,
+  withApp,
+  withFolder,
+  withService,
+  withStore,
+} from '../helpers.ts';
+import { fakeClock } from './fake-clock.ts';
+import { append, DAY, HOUR, type SimulatedClock, simulatedClock } from './simulated-store.ts';
+
+const NOW = Date.UTC(2026, 5, 1);
+const ROW_GROUP = 122_880;
+
+/** A part whose row groups were stored at these moments, each given by its newest and oldest stamp. */
+function part(
+  stamps: readonly (number | [number, number])[],
+  of: { source?: Source; kind?: Part['kind']; bytes?: number } = {},
+): Part {
+  const { source = 'edge_logs', kind = 'rows', bytes = 100 } = of;
+  const groups = stamps.map((stamp, i): RowGroup => {
+    const [oldestMs, newestMs] = typeof stamp === 'number' ? [stamp, stamp] : stamp;
+    return { rows: 10, bytes, oldestMs, newestMs, until: 10 * (i + 1) };
+  });
+  return { source, kind, groups };
+}
+
+function keep(ms: number, others: Partial<Record<Source, number>> = {}): Limits {
+  const keepMs = Object.fromEntries(SOURCES.map((source) => [source, others[source] ?? ms]));
+  return { ...unlimited(), keepMs: keepMs as Limits['keepMs'] };
+}
+
+function size(maxBytes: number, others: Partial<Record<Source, number>> = {}): Limits {
+  const { maxSourceBytes, ...rest } = unlimited();
+  return { ...rest, maxBytes, maxSourceBytes: { ...maxSourceBytes, ...others } };
+}
+
+const now = { wallMs: NOW, trustedMs: NOW };
+const ago = (ms: number) => NOW - ms;
+
+describe('the plan of retention', () => {
+  /** What is planned, as "source kind why until", and "~" behind a cut within a row group. */
+  function check(
+    parts: Part[],
+    limits: Limits,
+    expected: string[],
+    moment = now,
+    used = parts.flatMap(({ groups }) => groups).reduce((sum, { bytes }) => sum + bytes, 0),
+  ) {
+    const steps = plan(parts, used, limits, moment).map(
+      ({ source, kind, why, group, cutoffMs }) =>
+        `${source} ${kind} ${why} ${group.until}${cutoffMs === null ? '' : '~'}`,
+    );
+    expect(steps).to.deep.equal(expected);
+  }
+
+  it('removes row groups whose newest row has expired, oldest first over all sources', () => {
+    const days = (...list: number[]) => list.map((day) => ago(day * DAY));
+    check(
+      [
+        part(days(10, 8, 6)),
+        part(days(9, 3), { source: 'auth_logs' }),
+        part(days(12, 1), { source: 'auth_logs', kind: 'rejected' }),
+      ],
+      keep(7 * DAY),
+      [
+        'auth_logs rejected age 10',
+        'edge_logs rows age 10',
+        'auth_logs rows age 10',
+        'edge_logs rows age 20',
+      ],
+    );
+  });
+
+  it('has an age for each source, and none where it is off', () => {
+    const parts = SOURCES.map((source) => part([ago(20 * DAY), ago(10 * DAY)], { source }));
+    const limits = keep(Infinity, { edge_logs: 15 * DAY, postgres_logs: 5 * DAY });
+    check(parts, limits, [
+      'edge_logs rows age 10',
+      'postgres_logs rows age 10',
+      'postgres_logs rows age 20',
+    ]);
+    check(parts, unlimited(), []);
+  });
+
+  it('cuts into a row group when its first rows expired nearly a day ago, and not before', () => {
+    const limits = keep(7 * DAY);
+    check([part([[ago(7 * DAY + RAGGED_MS + 1), NOW]])], limits, ['edge_logs rows age 10~']);
+    check([part([[ago(7 * DAY + RAGGED_MS), NOW]])], limits, []);
+    check([part([ago(9 * DAY), [ago(9 * DAY), NOW]])], limits, [
+      'edge_logs rows age 10',
+      'edge_logs rows age 20~',
+    ]);
+  });
+
+  it('removes the oldest row groups while there are more bytes than allowed', () => {
+    const parts = [
+      part([ago(5 * HOUR), ago(3 * HOUR), NOW]),
+      part([ago(4 * HOUR), ago(2 * HOUR), NOW], { source: 'auth_logs' }),
+    ];
+    check(parts, size(600), []);
+    check(parts, size(599), ['edge_logs rows size 10']);
+    check(parts, size(350), [
+      'edge_logs rows size 10',
+      'auth_logs rows size 10',
+      'edge_logs rows size 20',
+    ]);
+  });
+
+  it('takes away from what has more bytes than its source may have, rejected lines included', () => {
+    const parts = [
+      part([ago(5 * HOUR), ago(3 * HOUR)]),
+      part([ago(4 * HOUR)], { kind: 'rejected' }),
+      part([ago(9 * HOUR)], { source: 'auth_logs' }),
+    ];
+    check(parts, size(Infinity, { edge_logs: 100 }), [
+      'edge_logs rows size 10',
+      'edge_logs rejected size 10',
+    ]);
+  });
+
+  it('counts what goes by age before it looks at the size', () => {
+    const limits = { ...size(100), keepMs: keep(DAY).keepMs };
+    check([part([ago(2 * DAY), ago(HOUR * 2)])], limits, ['edge_logs rows age 10']);
+  });
+
+  it('never removes what was stored within the last hour', () => {
+    const parts = [part([ago(HOUR + 1), ago(HOUR), ago(1), NOW])];
+    check(parts, size(0), ['edge_logs rows size 10']);
+    check(parts, keep(0), ['edge_logs rows age 10']);
+  });
+
+  it('keeps rows that were stored while the clock was behind as long as their neighbours', () => {
+    const never = Date.UTC(1970, 0, 1);
+    const limits = keep(7 * DAY);
+    check([part([ago(DAY), never, ago(HOUR)])], limits, []);
+    check([part([never, ago(HOUR)])], limits, []);
+    check([part([ago(2 * DAY), ago(90 * DAY), ago(DAY)])], limits, []);
+    check([part([ago(9 * DAY), never, ago(8 * DAY), ago(DAY)])], limits, [
+      'edge_logs rows age 10',
+      'edge_logs rows age 20',
+      'edge_logs rows age 30',
+    ]);
+  });
+
+  it('lets rows of the future go with those behind them, neither later nor earlier', () => {
+    const future = NOW + 365 * DAY;
+    const limits = keep(7 * DAY);
+    check([part([ago(9 * DAY), future, ago(8 * DAY), ago(DAY)])], limits, [
+      'edge_logs rows age 10',
+      'edge_logs rows age 20',
+      'edge_logs rows age 30',
+    ]);
+    check([part([ago(9 * DAY), future, ago(DAY)])], limits, ['edge_logs rows age 10']);
+    check([part([future, future])], size(0), []);
+  });
+
+  it('removes nothing on the word of a clock that was never set, or that is not believed', () => {
+    const parts = [part([ago(9 * DAY), ago(8 * DAY), NOW])];
+    const limits = { ...size(0), keepMs: keep(DAY).keepMs };
+    check(parts, limits, [], { wallMs: 1000, trustedMs: 1000 });
+    check(parts, limits, [], { wallMs: NOW + 365 * DAY, trustedMs: ago(9 * DAY) });
+  });
+
+  it('holds to its limits whatever there is', () => {
+    const stamp = fc.integer({ min: ago(40 * DAY), max: NOW + DAY });
+    const group = fc.record({ a: stamp, b: stamp, bytes: fc.nat(1000) });
+    const parts = fc.array(
+      fc.record({
+        source: fc.constantFrom(...SOURCES),
+        kind: fc.constantFrom('rows' as const, 'rejected' as const),
+        groups: fc.array(group, { maxLength: 8 }),
+      }),
+      { maxLength: 6 },
+    );
+    const limit = fc.oneof(fc.constant(Infinity), fc.nat(5000));
+    const age = fc.oneof(fc.constant(Infinity), fc.integer({ min: HOUR, max: 30 * DAY }));
+    let [planned, cuts] = [0, 0];
+    fc.assert(
+      fc.property(parts, age, limit, limit, (shapes, keepMs, maxBytes, maxSource) => {
+        const all = shapes.map(({ source, kind, groups }): Part => {
+          const made = groups.map(({ a, b, bytes }, i) => ({
+            rows: 10,
+            bytes,
+            oldestMs: Math.min(a, b),
+            newestMs: Math.max(a, b),
+            until: 10 * (i + 1),
+          }));
+          return { source, kind, groups: made };
+        });
+        const sources = Object.fromEntries(SOURCES.map((source) => [source, maxSource]));
+        const limits = { ...size(maxBytes, sources), keepMs: keep(keepMs).keepMs };
+        const used = all.flatMap(({ groups }) => groups).reduce((sum, { bytes }) => sum + bytes, 0);
+        const steps = plan(all, used, limits, now);
+        const whole = steps.filter(({ cutoffMs }) => cutoffMs === null);
+        planned += whole.length;
+        cuts += steps.length - whole.length;
+
+        for (const { group, why, cutoffMs } of steps) {
+          // Nothing of the newest hour, and by age nothing that is younger.
+          if (cutoffMs === null) expect(group.newestMs === ago(FLOOR_MS)).to.equal(false);
+          if (cutoffMs !== null) expect(cutoffMs).to.equal(NOW - keepMs);
+          if (cutoffMs === null && group.newestMs <= NOW)
+            expect(group.newestMs).to.be.lessThan(why === 'age' ? NOW - keepMs : ago(FLOOR_MS));
+        }
+        for (const { source, kind, groups } of all) {
+          // Of each part its beginning, without a gap; two parts may have the same name here.
+          const same = all.filter((other) => other.source === source && other.kind === kind);
+          if (same.length > 1) continue;
+          const own = whole.filter((step) => step.source === source && step.kind === kind);
+          expect(own.map((step) => step.group)).to.deep.equal(groups.slice(0, own.length));
+        }
+        // Never more than asked: without the last row group it would have been too much still.
+        const bySize = whole.filter(({ why }) => why === 'size');
+        const last = bySize.at(-1);
+        if (last) {
+          const gone = whole.filter((step) => step !== last);
+          const left = (of: (source: Source) => boolean) =>
+            all
+              .filter(({ source }) => of(source))
+              .flatMap(({ groups }) => groups)
+              .filter((candidate) => !gone.some((step) => step.group === candidate))
+              .reduce((sum, { bytes }) => sum + bytes, 0);
+          const tooMuch =
+            left(() => true) > maxBytes || left((source) => source === last.source) > maxSource;
+          expect(tooMuch).to.equal(true);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(planned).to.be.greaterThan(500);
+    expect(cuts).to.be.greaterThan(50);
+  });
+});
+
+describe('retention', function () {
+  this.timeout(180_000);
+
+  it('removes rows and rejected lines of each source by its age, and the ledger says so', () =>
+    withSimulated(async (store, clock) => {
+      for (let day = 0; day < 3; day++) {
+        await append(store, 'edge_logs', 100, { from: day * 100, rejected: 7 });
+        await append(store, 'auth_logs', 50, { from: day * 50, rejected: 3 });
+        await append(store, 'realtime_logs', 10, { from: day * 10 });
+        clock.advance(DAY);
+      }
+      // The lines are 3, 2 and 1 days old.
+      const limits = keep(1.5 * DAY, { auth_logs: 12 * HOUR, realtime_logs: Infinity });
+      const removed = total(await store.retention.run(limits));
+      expect(removed).to.deep.equal({
+        'edge_logs rows': 200,
+        'edge_logs rejected': 14,
+        'auth_logs rows': 150,
+        'auth_logs rejected': 9,
+      });
+      expect(await ids(store, 'edge_logs')).to.deep.equal([200, 299]);
+      expect((await ledger(store, 'auth_logs')).oldest_ingested).to.equal(null);
+      expect(await ids(store, 'realtime_logs')).to.deep.equal([0, 29]);
+      const entry = await ledger(store, 'edge_logs');
+      expect(entry).to.include({
+        lines: 321,
+        rows: 300,
+        rejected: 21,
+        removed: 200,
+        removed_rejected: 14,
+        stored: 100,
+        oldest_ingested: '2026-03-03T00:00:00Z',
+      });
+      expect(await store.rejected('edge_logs', 1000)).to.have.length(7);
+      await invariant(store);
+      expect(await store.retention.run(limits)).to.deep.equal([]);
+    }));
+
+  it('has removed a row at most a day after its age, and never before it', () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(2 * DAY);
+      for (let hour = 0; hour < 8 * 24; hour += 2) {
+        await append(store, 'auth_logs', 5, { from: hour * 5 });
+        await store.retention.run(limits);
+        const { oldest_ingested } = await ledger(store, 'auth_logs');
+        const age = clock.now() - Date.parse(oldest_ingested ?? '');
+        expect(age).to.be.at.most(3 * DAY);
+        if (hour >= 48) expect(age).to.be.at.least(2 * DAY);
+        clock.advance(2 * HOUR);
+      }
+      expect((await ledger(store, 'auth_logs')).removed).to.be.greaterThan(100);
+    }));
+
+  it('removes the oldest row groups above the size, gives their blocks back, and keeps the newest hour', () =>
+    withSimulated(async (store, clock) => {
+      for (let i = 0; i < 4; i++) {
+        await append(store, i % 2 ? 'auth_logs' : 'edge_logs', ROW_GROUP, { from: i * ROW_GROUP });
+        if (i < 3) clock.advance(HOUR);
+      }
+      await append(store, 'auth_logs', ROW_GROUP, { from: 4 * ROW_GROUP });
+      await settle(store, clock);
+      const before = await blocks(store);
+      const perGroup = before.used / 5;
+
+      const removed = await store.retention.run(size(before.used - perGroup * 1.5));
+      expect(total(removed)).to.deep.equal({
+        'edge_logs rows': ROW_GROUP,
+        'auth_logs rows': ROW_GROUP,
+      });
+      expect(await ids(store, 'edge_logs')).to.deep.equal([2 * ROW_GROUP, 3 * ROW_GROUP - 1]);
+      const after = await blocks(store);
+      expect(after.used).to.be.at.most(before.used - perGroup * 1.5);
+      expect(after.used).to.be.at.least(before.used - perGroup * 2.5);
+
+      // Far too little for what is there: what is left is the newest hour.
+      const rest = total(await store.retention.run(size(1)));
+      expect(rest).to.deep.equal({ 'edge_logs rows': ROW_GROUP });
+      expect(await ids(store, 'auth_logs')).to.deep.equal([3 * ROW_GROUP, 5 * ROW_GROUP - 1]);
+      await invariant(store);
+    }));
+
+  it('holds a source to its size, and leaves the others', () =>
+    withSimulated(async (store, clock) => {
+      for (const source of ['edge_logs', 'auth_logs', 'auth_logs'] as const) {
+        await append(store, source, ROW_GROUP);
+        clock.advance(2 * HOUR);
+      }
+      await settle(store, clock);
+      const { size: both } = await ledger(store, 'auth_logs');
+      const removed = total(await store.retention.run(size(Infinity, { auth_logs: both - 1 })));
+      expect(removed).to.deep.equal({ 'auth_logs rows': ROW_GROUP });
+      clock.advance(HOUR);
+      expect((await ledger(store, 'auth_logs')).size).to.be.within(both * 0.3, both * 0.7);
+    }));
+
+  it('removes whole row groups while lines come in, and no line is lost or left', () =>
+    withSimulated(async (store, clock) => {
+      for (let i = 0; i < 4; i++) {
+        await append(store, 'edge_logs', ROW_GROUP, { from: i * ROW_GROUP });
+        clock.advance(DAY);
+      }
+      let next = 4 * ROW_GROUP;
+      const running = store.retention.run(keep(36 * HOUR));
+      for (let i = 0; i < 40; i++) {
+        await append(store, 'edge_logs', 50, { from: next });
+        next += 50;
+      }
+      const removed = await running;
+      expect(total(removed)).to.deep.equal({ 'edge_logs rows': 3 * ROW_GROUP });
+      expect(removed).to.have.length(3);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([3 * ROW_GROUP, next - 1]);
+      const { rows } = await store.query('select count(*) from edge_logs', {}, { maxRows: 1 });
+      expect(Number(rows[0]?.[0])).to.equal(next - 3 * ROW_GROUP);
+      await invariant(store);
+    }));
+
+  it('is not misled by a clock that jumps a year ahead, and goes on when it is right again', () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(7 * DAY);
+      for (let day = 0; day < 6; day++) {
+        await append(store, 'edge_logs', 100, { from: day * 100 });
+        await store.retention.run(limits);
+        clock.advance(DAY);
+      }
+      await store.retention.run(limits);
+      const right = clock.now();
+      clock.set(right + 365 * DAY);
+      for (let minute = 0; minute < 60; minute++) {
+        await append(store, 'edge_logs', 1, { from: 600 + minute });
+        expect(await store.retention.run(limits)).to.deep.equal([]);
+        clock.advance(60_000);
+      }
+      expect(store.retention.lagMs()).to.be.greaterThan(300 * DAY);
+
+      clock.set(right + HOUR);
+      await append(store, 'edge_logs', 100, { from: 660 });
+      for (let day = 0; day < 8; day++) {
+        await store.retention.run(limits);
+        clock.advance(DAY);
+        await append(store, 'edge_logs', 1, { from: 760 + day });
+      }
+      await store.retention.run(limits);
+      // What was stamped with the next year has gone with its neighbours.
+      expect((await ids(store, 'edge_logs'))[0]).to.be.greaterThan(659);
+      await invariant(store);
+    }));
+
+  it('believes a clock that stays ahead within days', () =>
+    withSimulated(async (store, clock) => {
+      await append(store, 'edge_logs', 100);
+      await store.retention.run(keep(DAY));
+      clock.set(clock.now() + 40 * DAY);
+      await append(store, 'edge_logs', 100, { from: 100 });
+      let hours = 0;
+      while ((await ledger(store, 'edge_logs')).removed === 0) {
+        clock.advance(HOUR);
+        hours++;
+        await store.retention.run(keep(DAY));
+        expect(hours).to.be.at.most(48);
+      }
+      expect(hours).to.be.at.least(2);
+    }));
+
+  it('removes nothing while the clock is behind, nor what was stored then once it is right', () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(7 * DAY);
+      await append(store, 'edge_logs', 100);
+      clock.advance(DAY);
+      await append(store, 'edge_logs', 100, { from: 100 });
+      await store.retention.run(limits);
+      const right = clock.now();
+      clock.set(Date.UTC(1970, 0, 2));
+      await append(store, 'edge_logs', 100, { from: 200 });
+      await append(store, 'auth_logs', 100);
+      expect(await store.retention.run({ ...size(1), keepMs: limits.keepMs })).to.deep.equal([]);
+      clock.set(right + 10 * 60_000);
+      await append(store, 'edge_logs', 100, { from: 300 });
+      await append(store, 'auth_logs', 100, { from: 100 });
+      expect(await store.retention.run(limits)).to.deep.equal([]);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([0, 399]);
+      expect(await ids(store, 'auth_logs')).to.deep.equal([0, 199]);
+
+      for (let day = 0; day < 9; day++) {
+        clock.advance(DAY);
+        await append(store, 'edge_logs', 1, { from: 400 + day });
+        await append(store, 'auth_logs', 1, { from: 200 + day });
+        await store.retention.run(limits);
+      }
+      expect((await ids(store, 'edge_logs'))[0]).to.be.greaterThan(399);
+      expect((await ids(store, 'auth_logs'))[0]).to.be.greaterThan(199);
+    }));
+
+  it('remembers over a restart which moment it believes', () =>
+    withFolder(async (data) => {
+      const clock = simulatedClock();
+      const during = <T>(action: (store: Store) => Promise<T>) =>
+        withStore(data, action, { storeClock: clock });
+      await during(async (store) => {
+        await append(store, 'edge_logs', 100);
+        await store.retention.run(keep(7 * DAY));
+      });
+      clock.set(clock.now() + 365 * DAY);
+      await during(async (store) => {
+        await append(store, 'edge_logs', 100, { from: 100 });
+        expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+        expect(await ids(store, 'edge_logs')).to.deep.equal([0, 199]);
+      });
+    }));
+
+  it('forgets files that have been gone for 30 days, and only those', () =>
+    withSimulated(async (store, clock) => {
+      const digest = { length: 0, hash: '' };
+      const file = (id: number, gone: boolean, shadowOf: number | null = null) => ({
+        id,
+        source: 'edge_logs' as const,
+        path: `edge_logs/${id}.log`,
+        inode: `1:${id}`,
+        offset: 0,
+        head: digest,
+        anchor: digest,
+        openLine: false,
+        shadowOf,
+        gone,
+        finished: null,
+      });
+      await store.sink.record(
+        [file(1, true), file(2, false), file(3, true), file(4, false, 3)],
+        [],
+      );
+      clock.advance(29 * DAY);
+      await store.sink.record([file(5, true)], []);
+      const known = async () => (await store.sink.files()).map(({ id }) => id).sort();
+      await store.retention.run(unlimited());
+      expect(await known()).to.deep.equal([1, 2, 3, 4, 5]);
+      clock.advance(2 * DAY);
+      await store.retention.run(unlimited());
+      expect(await known()).to.deep.equal([2, 3, 4, 5]);
+    }));
+
+  it('says what it would remove, and then removes just that', () =>
+    withFolder((data) => {
+      const clock = simulatedClock();
+      return withApp(
+        data,
+        async ({ store, get }) => {
+          await store.retention.run(unlimited());
+          await append(store, 'edge_logs', ROW_GROUP, { rejected: 5 });
+          clock.advance(2 * HOUR);
+          await append(store, 'edge_logs', 100, { from: ROW_GROUP });
+          await append(store, 'auth_logs', 30);
+          clock.advance(2 * DAY);
+          await append(store, 'auth_logs', 70, { from: 30 });
+          const told = (await get('/api/retention').expect(200)).body.result;
+          const [auth, edge] = ['auth_logs', 'edge_logs'].map((source) =>
+            told.find((entry: { source: string }) => entry.source === source),
+          );
+          expect(edge).to.deep.include({
+            why: 'age',
+            would_remove_rows: ROW_GROUP + 100,
+            would_remove_rejected: 5,
+            oldest: '2026-03-01T00:00:00Z',
+            newest: '2026-03-01T02:00:00Z',
+          });
+          expect(edge.bytes).to.be.greaterThan(1e6);
+          expect(auth).to.deep.include({ would_remove_rows: 30, would_remove_rejected: 0 });
+          expect(told).to.have.length(2);
+          expect((await ledger(store, 'edge_logs')).stored).to.equal(ROW_GROUP + 100);
+
+          expect(total(await store.retention.run(keep(DAY)))).to.deep.equal({
+            'edge_logs rows': ROW_GROUP + 100,
+            'edge_logs rejected': 5,
+            'auth_logs rows': 30,
+          });
+          expect((await get('/api/retention')).body).to.deep.equal({ result: [] });
+        },
+        { storeClock: clock, limits: keep(DAY) },
+      );
+    }));
+
+  it('keeps the file bounded over 60 days of writing', () =>
+    withSimulated(async (store, clock, data) => {
+      const limits = keep(7 * DAY);
+      const megabytes: number[] = [];
+      let [edge, auth] = [0, 0];
+      for (let half = 1; half <= 120; half++) {
+        clock.advance(DAY / 2 - 10_000);
+        await append(store, 'edge_logs', 10_000, { from: edge });
+        await append(store, 'auth_logs', 250, { from: auth, rejected: 100 });
+        [edge, auth] = [edge + 10_000, auth + 250];
+        // As in life: ingest comes to rest, and the write-ahead log is written back.
+        clock.advance(10_000);
+        await store.sink.idle();
+        await store.retention.run(limits);
+        if (half % 2 === 0)
+          megabytes.push(statSync(join(data, 'store', 'tailpond.duckdb')).size / 1e6);
+      }
+      const reference = megabytes[9] ?? 0;
+      const later = megabytes.slice(19);
+      console.log(
+        `      day 10: ${reference.toFixed(1)} MB, days 20 to 60: ${Math.min(...later).toFixed(1)} to ${Math.max(...later).toFixed(1)} MB`,
+      );
+      expect(later).to.have.length(41);
+      expect(Math.max(...later)).to.be.lessThan(2 * reference);
+      const { stored } = await ledger(store, 'edge_logs');
+      expect(stored).to.be.within(7 * 20_000, 8.5 * 20_000);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([edge - stored, edge - 1]);
+      await invariant(store);
+    }));
+});
+
+describe('the schedule of retention', () => {
+  it('runs at once and every minute, logs what was removed, and goes on after an error', async () => {
+    const clock = fakeClock();
+    const lines: string[] = [];
+    const log = (level: string) => (_fields: object, message: string) =>
+      void lines.push(`${level}: ${message}`);
+    const one: Removal = {
+      source: 'edge_logs',
+      kind: 'rows',
+      why: 'age',
+      rows: 5,
+      bytes: 100,
+      oldestMs: 0,
+      newestMs: 1,
+    };
+    const answers: (Removal[] | Error)[] = [[one], [], new Error('no'), [one]];
+    let runs = 0;
+    const retention = {
+      run: async () => {
+        const answer = answers[runs++] ?? [];
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      lagMs: () => (runs === 2 ? 3 * DAY : 0),
+    } as unknown as Store['retention'];
+    const { close } = startRetention({
+      retention,
+      limits: unlimited(),
+      log: { info: log('info'), warn: log('warn'), error: log('error') },
+      timer: clock,
+    });
+    await clock.advance(0);
+    expect(runs).to.equal(1);
+    for (let i = 0; i < 3; i++) await clock.advance(60_000);
+    expect(runs).to.equal(4);
+    expect(lines.map((text) => text.split(':')[0])).to.deep.equal([
+      'info',
+      'warn',
+      'error',
+      'info',
+    ]);
+    await close();
+    await clock.advance(600_000);
+    expect(runs).to.equal(4);
+  });
+});
+
+describe('npm start -- --dry-run', function () {
+  this.timeout(60_000);
+
+  it('prints what would be removed and removes nothing', () =>
+    withFolder(async (data) => {
+      const clock = simulatedClock(Date.now() - 5 * DAY);
+      await withStore(
+        data,
+        async (store) => {
+          await append(store, 'edge_logs', 100, { rejected: 3 });
+          clock.advance(5 * DAY);
+          await append(store, 'edge_logs', 50, { from: 100 });
+        },
+        { storeClock: clock },
+      );
+      const { code, text, errors } = await dryRun(data, { TAILPOND_RETENTION: '2d' });
+      expect(errors).to.deep.equal([]);
+      expect(code).to.equal(0);
+      const { result } = JSON.parse(text);
+      expect(result).to.have.length(1);
+      expect(result[0]).to.include({
+        source: 'edge_logs',
+        why: 'age',
+        would_remove_rows: 100,
+        would_remove_rejected: 3,
+      });
+      await withStore(data, async (store) => {
+        const entry = await ledger(store, 'edge_logs');
+        expect(entry).to.include({ stored: 150, removed: 0, removed_rejected: 0 });
+        expect(await store.rejected('edge_logs', 10)).to.have.length(3);
+      });
+    }));
+
+  it('says that the service has the store', () =>
+    withFolder((data) =>
+      withService(data, async () => {
+        const { code, errors } = await dryRun(data);
+        expect(code).to.equal(1);
+        expect(errors.join('\n')).to.contain('GET /api/retention');
+      }),
+    ));
+
+  it('has nothing to say of a folder without a store, and makes none', () =>
+    withFolder(async (data) => {
+      const { code, text } = await dryRun(data);
+      expect(code).to.equal(0);
+      expect(JSON.parse(text)).to.deep.equal({ result: [] });
+      expect(() => statSync(join(data, 'store'))).to.throw('ENOENT');
+    }));
+});
+
+/** A store that goes by a simulated clock, and has believed it from the beginning. */
+async function withSimulated(
+  action: (store: Store, clock: SimulatedClock, data: string) => Promise<void>,
+) {
+  const clock = simulatedClock();
+  await withFolder((data) =>
+    withStore(
+      data,
+      async (store) => {
+        await store.retention.run(unlimited());
+        await action(store, clock, data);
+      },
+      { storeClock: clock },
+    ),
+  );
+}
+
+/** Lets ingest come to rest, so that the write-ahead log is written back. */
+async function settle(store: Store, clock: SimulatedClock) {
+  clock.advance(10_000);
+  await store.sink.idle();
+}
+
+function total(removals: readonly Removal[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { source, kind, rows } of removals)
+    sums[`${source} ${kind}`] = (sums[`${source} ${kind}`] ?? 0) + rows;
+  return sums;
+}
+
+async function ledger(store: Store, source: Source): Promise<LedgerEntry> {
+  const entry = (await store.ledger()).find((candidate) => candidate.source === source);
+  if (!entry) throw new Error(`no ledger entry of ${source}`);
+  return entry;
+}
+
+/** The first and the last id of a source; they count up. */
+async function ids(store: Store, source: Source): Promise<number[]> {
+  const { rows } = await store.query(
+    `select min(id::bigint), max(id::bigint) from ${source}`,
+    {},
+    { maxRows: 1 },
+  );
+  return (rows[0] ?? []).map(Number);
+}
+
+async function blocks(store: Store): Promise<{ used: number }> {
+  const { rows } = await store.query(
+    'select used_blocks * block_size from pragma_database_size()',
+    {},
+    { maxRows: 1 },
+  );
+  return { used: Number(rows[0]?.[0]) };
+}
+
+/** lines = rows + rejected, and what is there is what came less what was removed, of every source. */
+async function invariant(store: Store) {
+  for (const entry of await store.ledger()) {
+    expect(entry.lines).to.equal(entry.rows + entry.rejected);
+    expect(entry.stored).to.equal(entry.rows - entry.removed);
+    const { rows } = await store.query(
+      `select count(*) from rejected where source = '${entry.source}'`,
+      {},
+      { maxRows: 1 },
+    );
+    expect(Number(rows[0]?.[0])).to.equal(entry.rejected - entry.removed_rejected);
+  }
+}
+
+async function dryRun(data: string, env: Record<string, string> = {}) {
+  const { child, log, errors } = spawnService(data, {
+    args: ['--dry-run'],
+    env: { TAILPOND_LOG_LEVEL: 'silent', ...env },
+  });
+  const [code] = await once(child, 'close');
+  return { code, text: log.map((entry) => entry.text ?? JSON.stringify(entry)).join('\n'), errors };
+}

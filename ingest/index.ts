@@ -98,15 +98,21 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     );
   };
 
-  /** Takes lines of these files, into a batch a source, and hands them over once the last ones are stored. */
+  /**
+   * Takes lines of these files, at most `maxLines`, into a batch a source, and hands them over once the last ones are
+   * stored. The source of the first file comes first.
+   */
   const store = async (chosen: readonly TailedFile[], end?: OpenEnd) => {
     const batches: Batch[] = [];
-    for (const source of SOURCES) {
+    let room = maxLines;
+    for (const source of new Set(chosen.map((file) => file.known.source))) {
+      if (room === 0) break;
       const own = chosen.filter((file) => file.known.source === source);
-      if (own.length === 0) continue;
       const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
-      const batch = await fill(own, openBatch(source, path, maxLines), end);
-      if (batch) batches.push(batch);
+      const batch = await fill(own, openBatch(source, path, room), end);
+      if (!batch) continue;
+      batches.push(batch);
+      room = Math.max(0, room - batch.lines - batch.rejected.length);
     }
     await storing;
     if (batches.length === 0) return;
@@ -177,9 +183,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     const growing = turn++ % 2 === 1 ? backlog.filter(isLive).at(-1) : undefined;
     const first = growing ?? backlog[0];
     if (!first) return live.length > 0 ? 'live' : 'nothing';
-    const { source } = first.known;
-    const others = backlog.filter((file) => file !== first && file.known.source === source);
-    await store([first, ...others]);
+    await store([first, ...backlog.filter((file) => file !== first)]);
     return 'backlog';
   };
 

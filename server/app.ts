@@ -88,10 +88,16 @@ function bare(logger: Logger): Express {
   });
   // Requests are logged at debug level; above it, not even a logger of its own is made for each.
   if (logger.isLevelEnabled('debug')) app.use(requestLog(logger));
-  // No HSTS: the service speaks plain HTTP, TLS is the proxy's.
+  // No HSTS: the service speaks plain HTTP, TLS is the proxy's. The others that are off mean something for documents only.
   app.use(
     helmet({
       strictTransportSecurity: false,
+      crossOriginOpenerPolicy: false,
+      originAgentCluster: false,
+      xDnsPrefetchControl: false,
+      xDownloadOptions: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
       contentSecurityPolicy: {
         useDefaults: false,
         directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

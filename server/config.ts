@@ -57,7 +57,7 @@ export const SETTINGS = [
   {
     name: 'TAILPOND_MEMORY',
     type: 'size',
-    default: '450MB',
+    default: '400MB',
     description: "The engine's memory limit; the process needs some 200 MB beside it.",
   },
   {
@@ -161,7 +161,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     expect('TAILPOND_MAX_LINE', 'a size from 1KiB to 16MiB', null);
   const memory = expect(
     'TAILPOND_MEMORY',
-    'a size of at least 64MB, such as 450MB',
+    'a size of at least 64MB, such as 400MB',
     bytes(text('TAILPOND_MEMORY')),
   );
   if (memory !== null && memory < 64e6) expect('TAILPOND_MEMORY', 'a size of at least 64MB', null);

@@ -1,15 +1,14 @@
-import type { RequestHandler } from 'express';
-import { isSource } from '../ingest/index.ts';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Cache, Cached } from './cache.ts';
-import { NEWEST_FROM, type SavedQuery } from './compile.ts';
+import type { SavedQuery } from './compile.ts';
 import { encodeRows } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { newest } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { redact } from './redact.ts';
 import { redaction } from './redaction.ts';
 import type { Rows, Store } from './store/index.ts';
-import { windowStarts } from './windows.ts';
 
 export interface EndpointDeps {
   readonly endpoints: Endpoints;
@@ -53,8 +52,7 @@ export function endpoint({
     const cached = await cache.get(key, { caching: query.caching, warming: query.warming }, () =>
       load(),
     );
-    response.set(cacheHeaders(cached, query.caching));
-    response.type('json').send(cached.body);
+    sendCached(request, response, cached, query.caching);
   };
 }
 
@@ -77,40 +75,29 @@ async function run(
   signal?: AbortSignal,
 ): Promise<Rows> {
   const options = signal ? { maxRows: query.maxRows, signal } : { maxRows: query.maxRows };
-  const { windows } = query;
-  if (!windows || !isSource(windows.source)) return store.query(query.sql, values, options);
-  const bound = (atMs: number) => ({
-    ...values,
-    [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString(),
-  });
-  const span = await store.span(windows.source);
-  if (!span) return store.query(query.sql, bound(0), options);
-  const reach = {
-    ...span,
-    fromMs: toMs(values[windows.from]),
-    untilMs: toMs(values[windows.until]),
-  };
-  let rows: Rows | undefined;
-  for (const start of windowStarts(windows.rows, reach, Date.now())) {
-    rows = await store.query(query.sql, bound(start), options);
-    if (rows.rows.length >= Math.min(windows.rows, query.maxRows)) break;
-  }
-  if (!rows) throw new Error('BUG: there was no window');
-  return rows;
+  const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
+  return query.windows ? newest(query, query.windows, values, store, ask) : ask(query.sql, {});
 }
 
-function toMs(moment: string | null | undefined): number | null {
-  return moment ? Date.parse(moment) : null;
-}
-
-function cacheHeaders({ age, etag, hit }: Cached, caching: number) {
+/** By hand: what `response.send` finds out about a body is known of this one, and takes half as long as all the rest. */
+function sendCached(request: Request, response: Response, cached: Cached, caching: number) {
+  const { age, body, etag, hit } = cached;
   const ttl = Math.max(0, caching - age);
-  return {
-    ETag: etag,
-    Age: String(age),
-    'Cache-Control': `private, max-age=${ttl}`,
-    'Cache-Status': hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,
-  };
+  response.setHeader('Age', age);
+  response.setHeader('Cache-Control', `private, max-age=${ttl}`);
+  response.setHeader(
+    'Cache-Status',
+    hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,
+  );
+  response.setHeader('ETag', etag);
+  if (request.fresh) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', body.length);
+  response.end(body);
 }
 
 /** A client that went away need not be answered. */

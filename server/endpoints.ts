@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isSource } from '../ingest/index.ts';
 import { compile, QueryFileError, type SavedQuery } from './compile.ts';
+import { oldestOf } from './newest.ts';
 import type { Readers } from './store/index.ts';
 
 /** The saved queries, by name and by UUID. */
@@ -52,5 +53,12 @@ async function prepare(query: SavedQuery, file: string, readers: Pick<Readers, '
       1,
       `--! windows names "${query.windows.source}", which is no source`,
     );
+  }
+  if (query.windows) {
+    await readers.describe(oldestOf(query.sql)).catch((error: Error) => {
+      const reason =
+        '--! windows needs a query that can stand in brackets, with a column "timestamp"';
+      throw new QueryFileError(file, 1, `${reason}: ${error.message}`);
+    });
   }
 }

@@ -69,7 +69,7 @@ export async function withStore<T>(
   const store = await openStore({
     folder: join(data, 'store'),
     sql: settings.sql ?? join(ROOT, 'sql'),
-    memory: '450MB',
+    memory: '400MB',
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
     minFree: settings.minFree ?? 0,
@@ -225,11 +225,18 @@ export interface Service {
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 
+export interface SpawnOptions {
+  readonly env?: Record<string, string>;
+  readonly args?: readonly string[];
+  /** A command that runs the command behind it in its own place, as `nice` does. */
+  readonly inside?: readonly string[];
+}
+
 /** Starts the service on a data folder with a free port, waits until it listens and is ready, and ends it afterwards. */
 export async function withService<T>(
   data: string,
   action: (service: Service) => Promise<T>,
-  options: { env?: Record<string, string>; args?: string[] } = {},
+  options: SpawnOptions = {},
 ): Promise<T> {
   const { child, log } = spawnService(data, options);
   const ended = once(child, 'exit');
@@ -266,10 +273,7 @@ export async function withService<T>(
 }
 
 /** Starts the service and does not wait: for starts that are meant to fail. stderr is kept in `errors`. */
-export function spawnService(
-  data: string,
-  options: { env?: Record<string, string>; args?: string[] } = {},
-) {
+export function spawnService(data: string, options: SpawnOptions = {}) {
   const env = {
     PATH: process.env.PATH,
     TAILPOND_DATA: data,
@@ -285,7 +289,8 @@ export function spawnService(
     join(ROOT, 'server/main.ts'),
     ...(options.args ?? []),
   ];
-  const child = spawn(process.execPath, args, {
+  const [command = process.execPath, ...rest] = [...(options.inside ?? []), process.execPath];
+  const child = spawn(command, [...rest, ...args], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

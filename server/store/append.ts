@@ -14,7 +14,7 @@ const CHECKPOINT_RETRY_MS = 1000;
 const UNREADABLE = 'it is not valid JSON';
 
 /** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
-const SCAN_TOGETHER_BYTES = 8 * 1024 * 1024;
+const SCAN_TOGETHER_BYTES = 32 * 1024 * 1024;
 export interface Clock {
   /** The machine's clock, ms since the epoch. */
   now(): number;

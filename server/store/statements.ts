@@ -17,14 +17,6 @@ export interface IngestStatements {
   batch(batch: Batch, ingestedAtUs: bigint, together: boolean): BatchStatements;
 }
 
-/**
- * Batches that DuckDB sorts by project and time, so that the newest entries of a project stand together: they are read
- * in a third of the time (docs/decisions/0006). Sorting fewer lines gains nothing, and more bytes than these do not
- * fit into the memory.
- */
-const SORT_LINES = 10_000;
-const SORT_BYTES = 144 * 1024 * 1024;
-
 /** Where a line's metadata names its project; metadata is an object or an array of objects, of which the first counts. */
 const PROJECT_PATHS = ['$.project', '$[0].project', '$.project_ref', '$[0].project_ref'];
 
@@ -60,16 +52,15 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
       const paths = batches.map(({ staging }) => staging);
       return `create or replace temp table scanned as ${fill(rows, words(paths, true, ingestedAtUs))}`;
     },
-    batch({ source, staging, staged, lines }, ingestedAtUs, together) {
+    batch({ source, staging }, ingestedAtUs, together) {
       const request = source === 'edge_logs';
       const filled = { ...words([staging], request, ingestedAtUs), table: source };
       const from = together
         ? `scanned where filename = ${quoted(staging)}`
         : `(${fill(rows, filled)})`;
       const spare = together && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
-      const sorted = lines >= SORT_LINES && staged <= SORT_BYTES;
       return {
-        insertRows: `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}${sorted ? ' order by project, timestamp' : ''}`,
+        insertRows: `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`,
         judgeOthers: fill(judgeOthers, filled),
         insertOthers: fill(insertOthers, filled),
       };

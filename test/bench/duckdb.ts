@@ -57,7 +57,7 @@ function insert({ source, path }: DataFile): string {
 const TAILPOND_SETTINGS = [
   `set global disabled_optimizers = 'row_group_pruner'`,
   'set global preserve_insertion_order = false',
-  'set global late_materialization_max_rows = 1000',
+  'set global late_materialization_max_rows = 0',
 ];
 
 async function ask({ folder, projects, patterns, plain }: AskJob) {

@@ -176,9 +176,7 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
   return {
     append: (batches) =>
       exclusive(async () => {
-        const bytes = batches.reduce((sum, { staged }) => sum + staged, 0);
-        if (bytes <= SCAN_TOGETHER_BYTES) await storeOrSearch(batches);
-        else for (const batch of batches) await storeOrSearch([batch]);
+        for (const group of grouped(batches)) await storeOrSearch(group);
         if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>
@@ -191,6 +189,22 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
     between: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
   };
+}
+
+/** In order, as many at a time as are scanned together; one that is larger by itself. */
+function grouped(batches: readonly Batch[]): Batch[][] {
+  const groups: Batch[][] = [];
+  let bytes = Infinity;
+  for (const batch of batches) {
+    bytes += batch.staged;
+    if (bytes <= SCAN_TOGETHER_BYTES) {
+      groups.at(-1)?.push(batch);
+    } else {
+      groups.push([batch]);
+      bytes = batch.staged;
+    }
+  }
+  return groups;
 }
 
 /** What became of a batch's lines. */

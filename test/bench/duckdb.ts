@@ -5,8 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { compile } from '../../server/compile.ts';
+import { newest } from '../../server/newest.ts';
+import type { Values } from '../../server/parameters.ts';
 import { ROOT } from '../../server/root.ts';
-import { windowStarts } from '../../server/windows.ts';
+import type { Plain } from '../../server/store/index.ts';
 import type { DataFile } from './dataset.ts';
 import { bytesBelow } from './disk.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
@@ -72,19 +74,21 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
   const list = endpoint('logs.all');
   const span = await spanOf(connection);
   const none = { iso_timestamp_start: null, iso_timestamp_end: null };
-  const newest = async (project: string) => {
-    let rows: unknown[][] = [];
-    for (const start of plain ? [0] : windowStarts(100, span, Date.now())) {
-      const newest_from = new Date(Math.floor(start)).toISOString();
-      rows = await run(connection, list.sql, { ...none, project, newest_from });
-      if (rows.length >= 100) break;
-    }
-    return rows;
+  const newestRows = async (project: string) => {
+    const values = { ...none, project };
+    const statement = async (sql: string, bound: Values) => ({
+      columns: [],
+      rows: (await run(connection, sql, { ...values, ...bound })) as Plain[][],
+    });
+    if (plain) return (await statement(list.sql, { newest_from: '1970-01-01' })).rows;
+    if (!list.windows) throw new Error('BUG: logs.all has no windows');
+    const answer = await newest(list, list.windows, values, { span: async () => span }, statement);
+    return answer.rows as unknown[][];
   };
   const counts = endpoint('usage.api-counts');
   const daily = (project: string) => run(connection, counts.sql, { interval: 'daily', project });
 
-  const lists = await timeAll(projects, newest);
+  const lists = await timeAll(projects, newestRows);
   const days = await timeAll(patterns, daily);
   return {
     listMs: lists.ms,
@@ -106,7 +110,7 @@ async function spanOf(connection: DuckDBConnection) {
   const sql = `select count(*), epoch_ms(min(timestamp)), epoch_ms(max(timestamp)) from main.edge_logs`;
   const [row = []] = await run(connection, sql, {});
   const [count = 0, oldestMs = 0, newestMs = 0] = row.map(Number);
-  return { count, oldestMs, newestMs, fromMs: null, untilMs: null };
+  return { count, oldestMs, newestMs };
 }
 
 async function run(

@@ -14,6 +14,17 @@ const REJECTED_BYTES = 8 * 1024 * 1024;
 /** Of a line beyond the limit this much is kept. */
 export const HEAD_OF_LONG_LINE = 4096;
 
+/** What a batch may still take. Batches that are stored together share one. */
+export interface Space {
+  readonly lines: number;
+  readonly stagedBytes: number;
+  readonly rejectedBytes: number;
+}
+
+export function spaceFor(lines: number): Space {
+  return { lines, stagedBytes: BATCH_BYTES, rejectedBytes: REJECTED_BYTES };
+}
+
 /** A batch that is being filled. */
 export interface OpenBatch {
   lines: number;
@@ -21,6 +32,8 @@ export interface OpenBatch {
   repaired: number;
   /** How many more lines it takes. */
   room(): number;
+  /** What it leaves to the next one. */
+  left(): Space;
   /** Copies whole lines, newline included, that begin at `offset` of `file`. */
   stage(bytes: Uint8Array, file: string, offset: number): Promise<void>;
   reject(line: RejectedLine): void;
@@ -34,8 +47,8 @@ export interface OpenBatch {
   finish(): Promise<Batch>;
 }
 
-/** Begins a batch of at most `maxLines` lines of `source`, whose staging file will be `staging`, written anew. */
-export function openBatch(source: Source, staging: string, maxLines: number): OpenBatch {
+/** Begins a batch of lines of `source`, whose staging file will be `staging`, written anew. */
+export function openBatch(source: Source, staging: string, space: Space): OpenBatch {
   const file = stagingFile(staging);
   const slices: Slice[] = [];
   const rejected: RejectedLine[] = [];
@@ -47,8 +60,15 @@ export function openBatch(source: Source, staging: string, maxLines: number): Op
     bytes: 0,
     repaired: 0,
     room() {
-      const full = file.size >= BATCH_BYTES || rejectedBytes >= REJECTED_BYTES;
-      return full ? 0 : Math.max(0, maxLines - batch.lines - rejected.length);
+      const full = file.size >= space.stagedBytes || rejectedBytes >= space.rejectedBytes;
+      return full ? 0 : Math.max(0, space.lines - batch.lines - rejected.length);
+    },
+    left() {
+      return {
+        lines: batch.room(),
+        stagedBytes: space.stagedBytes - file.size,
+        rejectedBytes: space.rejectedBytes - rejectedBytes,
+      };
     },
     async stage(bytes, path, offset) {
       const last = slices.at(-1);

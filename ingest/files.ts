@@ -30,6 +30,9 @@ export interface TailedFile {
   grewAt: number;
 }
 
+/** The sink failed: not the fault of the file that is looked at. */
+export class SinkError extends Error {}
+
 /** A rotated name may be a copy that is still being written, and matches nothing yet. */
 const SETTLE_MS = 1000;
 /** A file first seen this soon after its last change is one that grows now. */
@@ -163,6 +166,7 @@ export class Files {
       }
     } catch (error) {
       await content.close();
+      if (error instanceof SinkError) throw error;
       await this.fail(file, error as NodeJS.ErrnoException);
       return null;
     }
@@ -299,6 +303,7 @@ export class Files {
       if (mayBecomeCopy(entry, this.known.values()) && !this.hasSettled(entry, now)) return null;
       return (await this.shorterCopy(entry, content)) ?? this.newFile(entry);
     } catch (cause) {
+      if (cause instanceof SinkError) throw cause;
       const error = cause as NodeJS.ErrnoException;
       // A .gz that is still being written ends early.
       if (error.code === 'Z_BUF_ERROR' && !this.hasSettled(entry, now)) return null;

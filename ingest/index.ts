@@ -1,9 +1,9 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { BATCH_LINES, type OpenBatch, openBatch } from './batch.ts';
+import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
 import { behind, isHot, isLive, isQuiet, pending } from './due.ts';
-import { Files, type TailedFile } from './files.ts';
+import { Files, SinkError, type TailedFile } from './files.ts';
 import { scan } from './scan.ts';
 import { SOURCES } from './source.ts';
 import { StagingError } from './staging.ts';
@@ -59,8 +59,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   let storing: Promise<void> = Promise.resolve();
   // A state must not be recorded before the batch that led to it is stored.
   const record: Sink['record'] = async (states, forgotten) => {
-    await storing;
-    await sink.record(states, forgotten);
+    try {
+      await storing;
+      await sink.record(states, forgotten);
+    } catch (cause) {
+      throw new SinkError('a state could not be recorded', { cause });
+    }
   };
   const files = new Files(logs, { ...sink, record }, log);
   const buffer = tailBuffer(maxLine);
@@ -99,20 +103,20 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 
   /**
-   * Takes lines of these files, at most `maxLines`, into a batch a source, and hands them over once the last ones are
-   * stored. The source of the first file comes first.
+   * Takes lines of these files into a batch a source, no more than one batch may hold, and hands them over once the last
+   * ones are stored. The source of the first file comes first.
    */
   const store = async (chosen: readonly TailedFile[], end?: OpenEnd) => {
     const batches: Batch[] = [];
-    let room = maxLines;
+    let space = spaceFor(maxLines);
     for (const source of new Set(chosen.map((file) => file.known.source))) {
-      if (room === 0) break;
       const own = chosen.filter((file) => file.known.source === source);
       const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
-      const batch = await fill(own, openBatch(source, path, room), end);
-      if (!batch) continue;
-      batches.push(batch);
-      room = Math.max(0, room - batch.lines - batch.rejected.length);
+      const open = openBatch(source, path, space);
+      const batch = await fill(own, open, end);
+      if (batch) batches.push(batch);
+      if (open.room() === 0) break;
+      space = open.left();
     }
     await storing;
     if (batches.length === 0) return;
@@ -166,7 +170,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       if (known.finished) await files.release(file);
     } catch (error) {
       undo();
-      if (error instanceof StagingError) throw error;
+      if (error instanceof StagingError || error instanceof SinkError) throw error;
       await files.fail(file, error as NodeJS.ErrnoException);
     }
   };
@@ -210,8 +214,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   const run = async () => {
     let retryMs = 100;
+    // What is in memory may be ahead of the store: nothing is taken before it is what the store says again.
+    let stale = false;
     while (!stopping) {
       try {
+        if (stale) await files.reload();
+        stale = false;
         const begin = performance.now();
         if (begin >= sweepAt) await sweep();
         await lookAtHotFiles();
@@ -240,11 +248,9 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         storing = Promise.resolve();
         // A batch that was too large for the memory may pass in parts.
         maxLines = Math.max(1024, Math.floor(maxLines / 4));
+        stale = true;
         await waker.sleep(retryMs, false);
         retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
-        await files
-          .reload()
-          .catch((cause) => log.error({ err: cause }, 'the offsets could not be read'));
       }
     }
     await storing;

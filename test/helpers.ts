@@ -24,7 +24,8 @@ import {
 } from '../server/store/index.ts';
 
 export const TOKEN = 'a-token-for-tests-only';
-const silent = pino({ level: 'silent' });
+/** A logger that says nothing. */
+export const silent = pino({ level: 'silent' });
 
 /** Gives a new folder, and removes it afterwards. */
 export async function withFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {

@@ -70,7 +70,9 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
     await connection.run('begin');
     try {
       const result = await action(connection);
-      await connection.run('commit');
+      await connection.run('commit').catch((cause: Error) => {
+        throw new CommitError(cause.message, { cause });
+      });
       lastStored = clock.monotonic();
       dirtySince ??= lastStored;
       return result;
@@ -120,6 +122,8 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
         from (values ${values.join(', ')}) added(source, bytes, rows, rejected, repaired, undated)
         where ledger.source = added.source`,
     );
+    // It would take memory from the next batch.
+    if (together) await connection.run('drop table scanned');
   };
 
   const storeLines = async (batch: Batch, sql: BatchStatements): Promise<Counts> => {
@@ -221,10 +225,14 @@ function ledgerValues({ source, bytes, repaired }: Batch, counts: Counts | undef
   return `('${source}', ${bytes}, ${rows}, ${rejected.length}, ${repaired}, ${undated})`;
 }
 
+/** It is in doubt what was stored: nothing may be stored again before the store was asked. */
+class CommitError extends Error {}
+
 /** DuckDB read a batch otherwise than line by line. */
 class ScanError extends Error {}
 
 function isScanError(error: unknown): boolean {
+  if (error instanceof CommitError) return false;
   const message = error instanceof Error ? error.message : '';
   return (
     error instanceof ScanError || /^(Invalid Input|Conversion|Out of Range) Error/.test(message)

@@ -57,6 +57,7 @@ export function createRetention(options: RetentionOptions): Retention {
   const { writer, ask, walBytes, folder, clock } = options;
   const readParts = groupReader(folder, ask);
   const expiredRows = readFileSync(join(folder, 'expired_rows.sql'), 'utf8');
+  const earliest = `make_timestamp_ms(${EARLIEST_MS})`;
   let trusted: { ms: number; at: number; savedMs: number } | null = null;
   let sizes: { at: number; result: ReturnType<Retention['sizes']> } | null = null;
 
@@ -65,6 +66,8 @@ export function createRetention(options: RetentionOptions): Retention {
   const believe = async (): Promise<Moment> => {
     const wallMs = Math.floor(clock.now());
     const at = clock.monotonic();
+    // Nothing is believed before the clock was set once.
+    if (!trusted && wallMs < EARLIEST_MS) return { wallMs, trustedMs: wallMs };
     trusted ??= { ms: await lastBelieved(wallMs), at, savedMs: 0 };
     const reach = FOLLOW * (at - trusted.at);
     const ms = Math.floor(
@@ -78,11 +81,13 @@ export function createRetention(options: RetentionOptions): Retention {
 
   /** What was believed last; in a store that does not know, the time of its newest line. */
   const lastBelieved = async (wallMs: number): Promise<number> => {
-    const saved = await one('select epoch_ms(max(trusted_at)) as ms from retention_clock');
+    const saved = await one(
+      `select epoch_ms(max(trusted_at)) as ms from retention_clock where trusted_at >= ${earliest}`,
+    );
     if (saved.ms !== null) return Number(saved.ms);
     const newest = SOURCES.map((source) => `select max(ingested_at) as newest from ${source}`);
     const stored = await one(
-      `select epoch_ms(max(newest)) as ms from (${newest.join(' union all ')}) where newest <= make_timestamp_ms(${wallMs})`,
+      `select epoch_ms(max(newest)) as ms from (${newest.join(' union all ')}) where newest between ${earliest} and make_timestamp_ms(${wallMs})`,
     );
     return stored.ms === null ? wallMs : Number(stored.ms);
   };
@@ -210,11 +215,19 @@ export function createRetention(options: RetentionOptions): Retention {
 
   const forgetFiles = async ({ trustedMs }: Moment) => {
     const old = `gone
-      and updated_at < make_timestamp_ms(${trustedMs - FORGET_MS})
+      and updated_at between ${earliest} and make_timestamp_ms(${trustedMs - FORGET_MS})
       and id not in (select shadow_of from files where shadow_of is not null)`;
-    if ((await ask(`select 1 from files where ${old} limit 1`)).length === 0) return;
+    // Stamped by a clock that was never set: their time begins now.
+    const undated = `gone and updated_at < ${earliest} and ${trustedMs >= EARLIEST_MS}`;
+    if ((await ask(`select 1 from files where (${old}) or (${undated}) limit 1`)).length === 0)
+      return;
     await writer.between(({ transaction }) =>
-      transaction((connection) => connection.run(`delete from files where ${old}`)),
+      transaction(async (connection) => {
+        await connection.run(`delete from files where ${old}`);
+        await connection.run(
+          `update files set updated_at = make_timestamp_ms(${trustedMs}) where ${undated}`,
+        );
+      }),
     );
   };
 

@@ -136,7 +136,7 @@ describe('engine: the lock', () => {
             ),
           ),
         );
-        for (const { rows } of settings) expect(rows).to.deep.equal([['UTC', 1000, false, true]]);
+        for (const { rows } of settings) expect(rows).to.deep.equal([['UTC', 0, false, true]]);
       }),
     ));
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { type KnownFile, SOURCES, type Source } from '../../ingest/index.ts';
 import { startRetention } from '../../server/retention.ts';
 import type { LedgerEntry, Limits, Removal, Store } from '../../server/store/index.ts';
 import { FLOOR_MS, type Part, plan, RAGGED_MS, type RowGroup } from '../../server/store/plan.ts';
@@ -451,34 +451,54 @@ describe('retention', function () {
       });
     }));
 
+  it('believes nothing before the clock was set once, and then all of it', () =>
+    withFolder((data) => {
+      const clock = simulatedClock(60_000);
+      return withStore(
+        data,
+        async (store) => {
+          await append(store, 'edge_logs', 100);
+          expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+          clock.set(Date.UTC(2026, 2, 1));
+          clock.advance(10 * 60_000);
+          expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+          expect(store.retention.lagMs()).to.equal(0);
+        },
+        { storeClock: clock },
+      );
+    }));
+
   it('forgets files that have been gone for 30 days, and only those', () =>
     withSimulated(async (store, clock) => {
-      const digest = { length: 0, hash: '' };
-      const file = (id: number, gone: boolean, shadowOf: number | null = null) => ({
-        id,
-        source: 'edge_logs' as const,
-        path: `edge_logs/${id}.log`,
-        inode: `1:${id}`,
-        offset: 0,
-        head: digest,
-        anchor: digest,
-        openLine: false,
-        shadowOf,
-        gone,
-        finished: null,
-      });
       await store.sink.record(
-        [file(1, true), file(2, false), file(3, true), file(4, false, 3)],
+        [gone(1), { ...gone(2), gone: false }, gone(3), { ...gone(4), gone: false, shadowOf: 3 }],
         [],
       );
       clock.advance(29 * DAY);
-      await store.sink.record([file(5, true)], []);
+      await store.sink.record([gone(5)], []);
       const known = async () => (await store.sink.files()).map(({ id }) => id).sort();
       await store.retention.run(unlimited());
       expect(await known()).to.deep.equal([1, 2, 3, 4, 5]);
       clock.advance(2 * DAY);
       await store.retention.run(unlimited());
       expect(await known()).to.deep.equal([2, 3, 4, 5]);
+    }));
+
+  it('keeps the state of a file that went before the clock was set for as long as any other', () =>
+    withSimulated(async (store, clock) => {
+      const right = clock.now();
+      await store.retention.run(unlimited());
+      clock.set(60_000);
+      await store.sink.record([gone(1)], []);
+      clock.set(right);
+      for (const days of [0, 29]) {
+        clock.advance(days * DAY);
+        await store.retention.run(unlimited());
+        expect(await store.sink.files()).to.have.length(1);
+      }
+      clock.advance(2 * DAY);
+      await store.retention.run(unlimited());
+      expect(await store.sink.files()).to.have.length(0);
     }));
 
   it('says what it would remove, and then removes just that', () =>
@@ -726,4 +746,22 @@ async function dryRun(data: string, env: Record<string, string> = {}) {
   });
   const [code] = await once(child, 'close');
   return { code, text: log.map((entry) => entry.text ?? JSON.stringify(entry)).join('\n'), errors };
+}
+
+/** The state of a file that is gone. */
+function gone(id: number): KnownFile {
+  const digest = { length: 0, hash: '' };
+  return {
+    id,
+    source: 'edge_logs',
+    path: `edge_logs/${id}.log`,
+    inode: `1:${id}`,
+    offset: 0,
+    head: digest,
+    anchor: digest,
+    openLine: false,
+    shadowOf: null,
+    gone: true,
+    finished: null,
+  };
 }

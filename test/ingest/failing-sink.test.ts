@@ -1,0 +1,67 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Sink, startIngest } from '../../ingest/index.ts';
+import type { Store } from '../../server/store/index.ts';
+import { eventually, silent, withFolder, withStore } from '../helpers.ts';
+
+describe('a sink that fails', () => {
+  it('loses no line and stores none twice when it can not even say what it has', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const failing = failures(store.sink);
+        const logs = join(data, 'logs');
+        const ingest = await startIngest(
+          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          failing.sink,
+        );
+        try {
+          const write = (from: number, count: number) => {
+            const lines = Array.from({ length: count }, (_, i) => `{"id":"${from + i}"}\n`);
+            appendFileSync(join(logs, 'edge_logs/a.ndjson'), lines.join(''));
+          };
+          write(0, 3);
+          await eventually(async () => expect(await ids(store)).to.deep.equal(['0', '1', '2']));
+          failing.next(1);
+          write(3, 1);
+          await eventually(() => expect(failing.left()).to.equal(0));
+          write(4, 1);
+          await eventually(async () =>
+            expect(await ids(store)).to.deep.equal(['0', '1', '2', '3', '4']),
+          );
+        } finally {
+          await ingest.close();
+        }
+      }),
+    ));
+});
+
+/** The store's sink, that can be told to fail: one `append`, and then `files` so many times. */
+function failures(sink: Sink) {
+  let appends = 0;
+  let questions = 0;
+  const fail = (): never => {
+    throw new Error('Out of Memory Error: made by the test');
+  };
+  return {
+    next(times: number) {
+      appends = 1;
+      questions = times;
+    },
+    left: () => Math.max(0, appends) + Math.max(0, questions),
+    sink: {
+      ...sink,
+      async append(batches) {
+        return appends-- > 0 ? fail() : sink.append(batches);
+      },
+      async files() {
+        return appends <= 0 && questions-- > 0 ? fail() : sink.files();
+      },
+    } satisfies Sink,
+  };
+}
+
+async function ids(store: Store): Promise<unknown[]> {
+  const sql = 'select id from edge_logs order by id';
+  return (await store.query(sql, {}, { maxRows: 100 })).rows.map(([id]) => id);
+}

@@ -79,7 +79,7 @@ async function run(
   return query.windows ? newest(query, query.windows, values, store, ask) : ask(query.sql, {});
 }
 
-/** By hand: what `response.send` finds out about a body is known of this one, and takes half as long as all the rest. */
+/** By hand: what `response.send` would find out about the body, its ETag first of all, is known already. */
 function sendCached(request: Request, response: Response, cached: Cached, caching: number) {
   const { age, body, etag, hit } = cached;
   const ttl = Math.max(0, caching - age);

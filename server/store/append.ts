@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
-import type { Batch, KnownFile, RejectedLine, Sink, Source } from '../../ingest/index.ts';
-import { quoted } from './engine.ts';
+import type { Batch, RejectedLine, Sink, Source } from '../../ingest/index.ts';
+import type { Clock } from './clock.ts';
+import { readFiles, replaceFiles } from './known-files.ts';
+import { findPoison, isScanError, ScanError } from './poison.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
 import type { BatchStatements, IngestStatements } from './statements.ts';
 
@@ -15,12 +16,6 @@ const UNREADABLE = 'it is not valid JSON';
 
 /** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
 const SCAN_TOGETHER_BYTES = 32 * 1024 * 1024;
-export interface Clock {
-  /** The machine's clock, ms since the epoch. */
-  now(): number;
-  /** Ms that went by since some moment, whatever is done to the machine's clock. */
-  monotonic(): number;
-}
 
 export interface WriterOptions {
   readonly connection: DuckDBConnection;
@@ -155,7 +150,7 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
     try {
       return await transaction(() => store(batches));
     } catch (error) {
-      if (!isScanError(error)) throw error;
+      if (error instanceof CommitError || !isScanError(error)) throw error;
       if (batches.length > 1) {
         for (const batch of batches) await storeOrSearch([batch]);
         return;
@@ -228,17 +223,6 @@ function ledgerValues({ source, bytes, repaired }: Batch, counts: Counts | undef
 /** It is in doubt what was stored: nothing may be stored again before the store was asked. */
 class CommitError extends Error {}
 
-/** DuckDB read a batch otherwise than line by line. */
-class ScanError extends Error {}
-
-function isScanError(error: unknown): boolean {
-  if (error instanceof CommitError) return false;
-  const message = error instanceof Error ? error.message : '';
-  return (
-    error instanceof ScanError || /^(Invalid Input|Conversion|Out of Range) Error/.test(message)
-  );
-}
-
 async function change(connection: DuckDBConnection, sql: string): Promise<number> {
   return (await connection.run(sql)).rowsChanged;
 }
@@ -287,90 +271,4 @@ async function insertRejected(
     appender.endRow();
   }
   appender.closeSync();
-}
-
-async function replaceFiles(
-  connection: DuckDBConnection,
-  files: readonly KnownFile[],
-  forgotten: readonly number[],
-  nowMs: number,
-) {
-  const ids = [...files.map(({ id }) => id), ...forgotten];
-  if (ids.length > 0) await connection.run(`delete from files where id in (${ids.join(', ')})`);
-  if (files.length === 0) return;
-  const updatedAt = new DuckDBTimestampValue(BigInt(Math.floor(nowMs)) * 1000n);
-  const appender = await connection.createAppender('files');
-  for (const file of files) {
-    appender.appendBigInt(BigInt(file.id));
-    appender.appendVarchar(file.source);
-    appender.appendVarchar(file.path);
-    appender.appendVarchar(file.inode);
-    appender.appendBigInt(BigInt(file.offset));
-    appender.appendBigInt(BigInt(file.head.length));
-    appender.appendVarchar(file.head.hash);
-    appender.appendBigInt(BigInt(file.anchor.length));
-    appender.appendVarchar(file.anchor.hash);
-    appender.appendBoolean(file.openLine);
-    if (file.shadowOf === null) appender.appendNull();
-    else appender.appendBigInt(BigInt(file.shadowOf));
-    appender.appendBoolean(file.gone);
-    if (file.finished === null) appender.appendNull();
-    else appender.appendVarchar(file.finished);
-    appender.appendTimestamp(updatedAt);
-    appender.endRow();
-  }
-  appender.closeSync();
-}
-
-async function readFiles(connection: DuckDBConnection): Promise<KnownFile[]> {
-  const rows = await connection.runAndReadAll('select * from files');
-  return rows.getRowObjects().map((row) => ({
-    id: Number(row.id),
-    source: row.source as Source,
-    path: String(row.path),
-    inode: String(row.inode),
-    offset: Number(row.offset),
-    head: { length: Number(row.head_length), hash: String(row.head_hash) },
-    anchor: { length: Number(row.anchor_length), hash: String(row.anchor_hash) },
-    openLine: Boolean(row.open_line),
-    shadowOf: row.shadow_of === null ? null : Number(row.shadow_of),
-    gone: Boolean(row.gone),
-    finished: row.finished === null ? null : String(row.finished),
-  }));
-}
-
-/** The lines that DuckDB can not scan even alone: halves of the batch are tried until single lines are left. */
-async function findPoison(
-  connection: DuckDBConnection,
-  batch: Batch,
-  probe: string,
-): Promise<StagedLine[]> {
-  const lines: StagedLine[] = [];
-  for await (const line of stagedLines(batch)) lines.push(line);
-  const search = async (from: number, to: number): Promise<StagedLine[]> => {
-    if (await scans(connection, lines.slice(from, to), probe)) return [];
-    if (to - from === 1) return lines.slice(from, to);
-    const middle = (from + to) >> 1;
-    return [...(await search(from, middle)), ...(await search(middle, to))];
-  };
-  return lines.length === 0 ? [] : search(0, lines.length);
-}
-
-async function scans(
-  connection: DuckDBConnection,
-  lines: readonly StagedLine[],
-  probe: string,
-): Promise<boolean> {
-  await writeFile(probe, lines.map(({ line }) => `${line}\n`).join(''));
-  try {
-    const both = await connection.runAndReadAll(
-      `select
-        (select count(*) from read_ndjson_objects(${quoted(probe)}, ignore_errors = true)),
-        (select count(*) from read_ndjson(${quoted(probe)}, columns = {metadata: 'JSON'}, ignore_errors = true))`,
-    );
-    return (both.getRows()[0] ?? []).every((found) => Number(found) === lines.length);
-  } catch (error) {
-    if (isScanError(error)) return false;
-    throw error;
-  }
 }

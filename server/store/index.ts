@@ -1,7 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSource, type Sink, SOURCES, type Source } from '../../ingest/index.ts';
-import { type Clock, createWriter } from './append.ts';
+import { createWriter } from './append.ts';
+import type { Clock } from './clock.ts';
 import { diskGuard } from './disk.ts';
 import { openEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
@@ -10,7 +11,7 @@ import { createRetention, type Retention } from './retention.ts';
 import { ingestStatements, timestampExpression } from './statements.ts';
 import type { Plain } from './values.ts';
 
-export type { Clock } from './append.ts';
+export type { Clock } from './clock.ts';
 export type { Limits } from './plan.ts';
 export type { Readers, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import type { Clock, Writer } from './append.ts';
+import type { Writer } from './append.ts';
+import { believedMoment } from './believed.ts';
+import type { Clock } from './clock.ts';
 import { type Ask, bytesOf, groupReader, placeOf } from './groups.ts';
 import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
 
@@ -32,10 +34,7 @@ export interface Retention {
   freeBytes(): Promise<number>;
 }
 
-/** The believed moment follows the machine's clock this many times as fast as time goes by (docs/decisions/0007). */
-const FOLLOW = 24;
-/** It is written down when it has moved by this much: a start makes up for it in minutes. */
-const SAVE_MS = 3_600_000;
+const earliest = `make_timestamp_ms(${EARLIEST_MS})`;
 /** States of files that are gone are of use while a late copy may come. */
 const FORGET_MS = 30 * 24 * 3_600_000;
 const SIZES_MS = 60_000;
@@ -57,52 +56,10 @@ export function createRetention(options: RetentionOptions): Retention {
   const { writer, ask, walBytes, folder, clock } = options;
   const readParts = groupReader(folder, ask);
   const expiredRows = readFileSync(join(folder, 'expired_rows.sql'), 'utf8');
-  const earliest = `make_timestamp_ms(${EARLIEST_MS})`;
-  let trusted: { ms: number; at: number; savedMs: number } | null = null;
+  const believed = believedMoment({ writer, ask, clock });
   let sizes: { at: number; result: ReturnType<Retention['sizes']> } | null = null;
 
   const one = async (sql: string) => (await ask(sql))[0] ?? {};
-
-  const believe = async (): Promise<Moment> => {
-    const wallMs = Math.floor(clock.now());
-    const at = clock.monotonic();
-    // Nothing is believed before the clock was set once.
-    if (!trusted && wallMs < EARLIEST_MS) return { wallMs, trustedMs: wallMs };
-    trusted ??= { ms: await lastBelieved(wallMs), at, savedMs: 0 };
-    const reach = FOLLOW * (at - trusted.at);
-    const ms = Math.floor(
-      wallMs < EARLIEST_MS
-        ? trusted.ms
-        : Math.min(trusted.ms + reach, Math.max(trusted.ms - reach, wallMs)),
-    );
-    trusted = { ...trusted, ms, at };
-    return { wallMs, trustedMs: Math.min(wallMs, ms) };
-  };
-
-  /** What was believed last; in a store that does not know, the time of its newest line. */
-  const lastBelieved = async (wallMs: number): Promise<number> => {
-    const saved = await one(
-      `select epoch_ms(max(trusted_at)) as ms from retention_clock where trusted_at >= ${earliest}`,
-    );
-    if (saved.ms !== null) return Number(saved.ms);
-    const newest = SOURCES.map((source) => `select max(ingested_at) as newest from ${source}`);
-    const stored = await one(
-      `select epoch_ms(max(newest)) as ms from (${newest.join(' union all ')}) where newest between ${earliest} and make_timestamp_ms(${wallMs})`,
-    );
-    return stored.ms === null ? wallMs : Number(stored.ms);
-  };
-
-  const save = async () => {
-    if (!trusted || Math.abs(trusted.ms - trusted.savedMs) < SAVE_MS) return;
-    const { ms } = trusted;
-    await writer.between(({ transaction }) =>
-      transaction(async (connection) => {
-        await connection.run('delete from retention_clock');
-        await connection.run(`insert into retention_clock values (make_timestamp_ms(${ms}))`);
-      }),
-    );
-    trusted = { ...trusted, savedMs: ms };
-  };
 
   /** Bytes that the store takes: the blocks in use, and the write-ahead log. */
   const usedBytes = async () => {
@@ -243,7 +200,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   return {
     async preview(limits) {
-      const moment = await believe();
+      const moment = await believed.now();
       const removals: Removal[] = [];
       for (const step of await steps(limits, moment)) {
         const { source, kind, why, group, cutoffMs } = step;
@@ -267,8 +224,8 @@ export function createRetention(options: RetentionOptions): Retention {
       return removals;
     },
     async run(limits, signal) {
-      const moment = await believe();
-      await save();
+      const moment = await believed.now();
+      await believed.save();
       await forgetFiles(moment);
       const removed: Removal[] = [];
       while (!signal?.aborted) {
@@ -280,7 +237,7 @@ export function createRetention(options: RetentionOptions): Retention {
       if (removed.length > 0) sizes = null;
       return removed;
     },
-    lagMs: () => (trusted ? Math.max(0, clock.now() - trusted.ms) : 0),
+    lagMs: believed.lagMs,
     sizes() {
       if (!sizes || clock.monotonic() - sizes.at > SIZES_MS) {
         const result = readSizes();

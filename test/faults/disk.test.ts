@@ -40,30 +40,25 @@ describe('a full disk', function () {
 
   it('loses no line and stores none twice, once there is space again', function () {
     return withDisk(this, async (data) => {
-      let written = 0;
-      const write = (count: number) => {
-        appendFileSync(join(data, 'logs', 'edge_logs', 'a.ndjson'), lines(written, count));
-        written += count;
-      };
-      mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
+      const log = logFile(data);
 
       // It fills up under a running service, which may carry on or end, but not with "all is well".
       await serve(data, async (service) => {
-        write(500);
-        await stored(service, written);
+        log.write(500);
+        await stored(service, log.written);
         fill(data);
         for (let i = 0; i < 20; i++) {
-          write(200);
+          log.write(200);
           await delay(100);
         }
         await delay(1500);
         if (service.child.exitCode === null) {
           expect((await service.get('/readyz')).status).to.equal(503);
           free(data);
-          await stored(service, written);
+          await stored(service, log.written);
           fill(data);
           // The checkpoint of a stop finds no space.
-          write(100);
+          log.write(100);
           await delay(500);
           expect(await service.end('SIGTERM')).to.be.oneOf([0, 1]);
         } else expect(service.child.exitCode).to.equal(1);
@@ -76,11 +71,11 @@ describe('a full disk', function () {
       free(data);
 
       await serve(data, async (service) => {
-        write(100);
-        await stored(service, written);
+        log.write(100);
+        await stored(service, log.written);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
-      await exactlyOnce(data, written);
+      await exactlyOnce(data, log.written);
     });
   });
 });
@@ -90,18 +85,13 @@ describe('a disk that is nearly full', function () {
 
   it('stops ingest, which readiness says, and lines that come meanwhile are stored once there is room', function () {
     return withDisk(this, async (data) => {
-      let written = 0;
-      const write = (count: number) => {
-        appendFileSync(join(data, 'logs', 'edge_logs', 'a.ndjson'), lines(written, count));
-        written += count;
-      };
-      mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
+      const log = logFile(data);
       const minFree = 16e6;
       await withService(
         data,
         async (service) => {
-          write(500);
-          await stored(service, written);
+          log.write(500);
+          await stored(service, log.written);
           expect((await service.get('/readyz')).status).to.equal(200);
 
           fill(data, minFree - 1e6);
@@ -112,8 +102,8 @@ describe('a disk that is nearly full', function () {
           });
           expect(readiness.detail).to.match(/nearly full.*\b1\d MB.*TAILPOND_MIN_FREE/);
           expect(JSON.stringify(readiness)).not.to.contain(data);
-          const before = written;
-          write(300);
+          const before = log.written;
+          log.write(300);
           // Several rounds of ingest, each of which must leave the lines where they are.
           await eventually(async () => {
             const entry = await edgeLogs(service);
@@ -125,7 +115,7 @@ describe('a disk that is nearly full', function () {
           expect((await service.get('/readyz')).status).to.equal(503);
 
           free(data);
-          await stored(service, written);
+          await stored(service, log.written);
           expect((await service.get('/readyz')).status).to.equal(200);
           const told = (level: number, text: string) =>
             service.log.filter((line) => line.level === level && `${line.msg}`.includes(text));
@@ -136,7 +126,7 @@ describe('a disk that is nearly full', function () {
         },
         { env: { TAILPOND_MIN_FREE: '16MB' } },
       );
-      await exactlyOnce(data, written);
+      await exactlyOnce(data, log.written);
     });
   });
 
@@ -173,6 +163,19 @@ async function withDisk(test: Mocha.Context, action: (data: string) => Promise<v
 }
 
 /** Lines of a kilobyte that can not be compressed, numbered from `from`. */
+/** A log that is dropped into the data folder; `written` counts its lines. */
+function logFile(data: string) {
+  const folder = join(data, 'logs', 'edge_logs');
+  mkdirSync(folder, { recursive: true });
+  return {
+    written: 0,
+    write(count: number) {
+      appendFileSync(join(folder, 'a.ndjson'), lines(this.written, count));
+      this.written += count;
+    },
+  };
+}
+
 function lines(from: number, count: number): string {
   return Array.from({ length: count }, (_, i) => {
     const filler = randomBytes(700).toString('base64');

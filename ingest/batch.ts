@@ -61,7 +61,7 @@ export function openBatch(source: Source, staging: string, space: Space): OpenBa
     repaired: 0,
     room() {
       const full = file.size >= space.stagedBytes || rejectedBytes >= space.rejectedBytes;
-      return full ? 0 : Math.max(0, space.lines - batch.lines - rejected.length);
+      return full ? 0 : Math.max(0, space.lines - batch.lines);
     },
     left() {
       return {

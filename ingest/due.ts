@@ -18,7 +18,8 @@ export function pending(files: Files): { live: TailedFile[]; backlog: TailedFile
   return { live, backlog };
 }
 
-function hasMore(file: TailedFile): boolean {
+/** Whether there may be something to take. */
+export function hasMore(file: TailedFile): boolean {
   if (file.known.shadowOf !== null) return false;
   if (file.exhausted !== file.version) return true;
   // What is left is text without a newline; it is looked at once more when the file has been quiet.

@@ -2,8 +2,9 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
-import { behind, isHot, isLive, isQuiet, pending } from './due.ts';
+import { behind, hasMore, isHot, isLive, isQuiet, pending } from './due.ts';
 import { Files, SinkError, type TailedFile } from './files.ts';
+import { createLanes } from './lanes.ts';
 import { scan } from './scan.ts';
 import { SOURCES } from './source.ts';
 import { StagingError } from './staging.ts';
@@ -12,7 +13,7 @@ import type { Batch, IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './waker.ts';
 import { startWatch } from './watch.ts';
 
-export { originOf } from './batch.ts';
+export { BATCH_LINES, originOf } from './batch.ts';
 export type { Source } from './source.ts';
 export { isSource, SOURCES } from './source.ts';
 export type * from './types.ts';
@@ -69,6 +70,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const files = new Files(logs, { ...sink, record }, log);
   const buffer = tailBuffer(maxLine);
   const waker = createWaker();
+  const lanes = createLanes(sink);
   let stopping = false;
   let trouble: string | null = null;
   let noRoom: string | null = null;
@@ -103,20 +105,28 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 
   /**
-   * Takes lines of these files into a batch a source, no more than one batch may hold, and hands them over once the last
-   * ones are stored. The source of the first file comes first.
+   * Takes lines of these files into a batch a source, all together no more than one batch may hold, and hands them over
+   * once the last ones are stored. The source of the first file comes first; when it has enough, it fills several batches.
    */
   const store = async (chosen: readonly TailedFile[], end?: OpenEnd) => {
     const batches: Batch[] = [];
     let space = spaceFor(maxLines);
     for (const source of new Set(chosen.map((file) => file.known.source))) {
-      const own = chosen.filter((file) => file.known.source === source);
-      const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
-      const open = openBatch(source, path, space);
-      const batch = await fill(own, open, end);
-      if (batch) batches.push(batch);
-      if (open.room() === 0) break;
-      space = open.left();
+      let own = chosen.filter((file) => file.known.source === source);
+      let left = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
+      // What other sources have taken of it would leave the first one less than full.
+      if (left > 1) space = spaceFor(maxLines);
+      for (; left > 0; left--) {
+        const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
+        const open = openBatch(source, path, space);
+        const batch = await fill(own, open, end);
+        if (batch) batches.push(batch);
+        space = open.left();
+        if (open.room() > 0) break;
+        own = own.filter(hasMore);
+        if (left > 1) space = spaceFor(maxLines);
+      }
+      if (space.lines === 0) break;
     }
     await storing;
     if (batches.length === 0) return;
@@ -137,6 +147,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       throw error;
     }
     const filled = await batch.finish();
+    lanes.note(filled);
     return batch.empty() ? null : filled;
   };
 

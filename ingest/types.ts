@@ -73,6 +73,11 @@ export interface Batch {
 
 /** Where batches go. The server supplies it; it must keep rows and files together, in one transaction. */
 export interface Sink {
+  /**
+   * How many full batches of one source, handed over together, are stored side by side: one a processor core. It is
+   * faster than one after the other; so are no fewer.
+   */
+  readonly lanes: number;
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;
   /**
@@ -82,8 +87,11 @@ export interface Sink {
   append(batches: readonly Batch[]): Promise<void>;
   /** Replaces the states of some files and forgets others, without lines. */
   record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
-  /** Why nothing can be stored at present, in a sentence; null when it can. Asked before each round of work. */
-  room(): Promise<string | null>;
+  /**
+   * Why nothing can be stored at present, in a sentence; null when it can. Asked before each round of work, and with the
+   * `bytes` of more staging than a batch or two.
+   */
+  room(bytes?: number): Promise<string | null>;
   /** Called when nothing is waiting to be stored. */
   idle(): Promise<void>;
 }

@@ -68,7 +68,8 @@ export const SETTINGS = [
     name: 'TAILPOND_MEMORY',
     type: 'size',
     default: '400MB',
-    description: "The engine's memory limit; the process needs some 200 MB beside it.",
+    description:
+      "The engine's memory limit, at least 96MB; it uses a core for each 85MB of it, at most four. The process needs some 200 MB beside it.",
   },
   {
     name: 'TAILPOND_QUERY_TIMEOUT',
@@ -121,7 +122,7 @@ export interface Config {
   readonly tokenFile: string | null;
   readonly logLevel: string;
   /** As DuckDB takes it. */
-  readonly memory: string;
+  readonly memory: number;
   readonly queryTimeoutMs: number;
   readonly maxLine: number;
   /** How long rows and rejected lines are kept; Infinity: for ever. */
@@ -171,10 +172,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     expect('TAILPOND_MAX_LINE', 'a size from 1KiB to 16MiB', null);
   const memory = expect(
     'TAILPOND_MEMORY',
-    'a size of at least 64MB, such as 400MB',
+    'a size of at least 96MB, such as 400MB',
     bytes(text('TAILPOND_MEMORY')),
   );
-  if (memory !== null && memory < 64e6) expect('TAILPOND_MEMORY', 'a size of at least 64MB', null);
+  if (memory !== null && memory < 96e6) expect('TAILPOND_MEMORY', 'a size of at least 96MB', null);
   if (token && text('TAILPOND_TOKEN_FILE'))
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
 
@@ -206,7 +207,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
       `one of ${LEVELS.join(', ')}`,
       LEVELS.find((level) => level === text('TAILPOND_LOG_LEVEL')) ?? null,
     ),
-    memory: `${memory}B`,
+    memory,
     queryTimeoutMs: expect(
       'TAILPOND_QUERY_TIMEOUT',
       'a duration from 100ms to 1h, such as 30s',

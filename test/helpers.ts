@@ -70,7 +70,7 @@ export async function withStore<T>(
   const store = await openStore({
     folder: join(data, 'store'),
     sql: settings.sql ?? join(ROOT, 'sql'),
-    memory: '400MB',
+    memory: 400e6,
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
     minFree: settings.minFree ?? 0,

@@ -1,10 +1,11 @@
 import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
 import type { Batch, RejectedLine, Sink, Source } from '../../ingest/index.ts';
 import type { Clock } from './clock.ts';
+import { alone, type Group, grouped, type Part } from './grouped.ts';
 import { readFiles, replaceFiles } from './known-files.ts';
 import { findPoison, isScanError, ScanError } from './poison.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
-import type { BatchStatements, IngestStatements } from './statements.ts';
+import type { IngestStatements, OtherStatements } from './statements.ts';
 
 /** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
 const IDLE_CHECKPOINT_MS = 2000;
@@ -14,9 +15,6 @@ const CHECKPOINT_RETRY_MS = 1000;
 /** What could not be read, when DuckDB does not say. */
 const UNREADABLE = 'it is not valid JSON';
 
-/** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
-const SCAN_TOGETHER_BYTES = 32 * 1024 * 1024;
-
 export interface WriterOptions {
   readonly connection: DuckDBConnection;
   readonly statements: IngestStatements;
@@ -24,6 +22,8 @@ export interface WriterOptions {
   readonly probe: string;
   /** What rows are stamped with, and what tells when to checkpoint. */
   readonly clock: Clock;
+  /** How many full batches of a source one statement reads. */
+  readonly lanes: number;
 }
 
 /** What may be done with the connection that writes while no batch is stored. */
@@ -33,7 +33,7 @@ export interface Between {
   checkpoint(): Promise<void>;
 }
 
-export interface Writer extends Omit<Sink, 'room'> {
+export interface Writer extends Omit<Sink, 'room' | 'lanes'> {
   /** Runs `action` between two batches, which wait for it: it must be short. */
   between<T>(action: (between: Between) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, waiting for whoever is in the way. */
@@ -46,7 +46,13 @@ export interface Writer extends Omit<Sink, 'room'> {
  * After any error the transaction is rolled back and nothing that is in memory may be trusted: a COMMIT can throw and
  * be durable, and can resolve after it dropped everything (docs/decisions/0001). `files` tells what is true.
  */
-export function createWriter({ connection, statements, probe, clock }: WriterOptions): Writer {
+export function createWriter({
+  connection,
+  statements,
+  probe,
+  clock,
+  lanes,
+}: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
   let dirtySince: number | null = null;
   let lastStored = 0;
@@ -88,24 +94,19 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
     }
   };
 
-  const store = async (batches: readonly Batch[]) => {
+  const store = async ({ parts, scan }: Group) => {
     const ingestedAtUs = BigInt(Math.floor(clock.now())) * 1000n;
-    const staged = batches.filter(({ lines }) => lines > 0);
-    const together = staged.length > 1;
-    if (together) await connection.run(statements.scan(staged, ingestedAtUs));
-    const counts: Counts[] = [];
-    for (const batch of batches) {
-      counts.push(await storeLines(batch, statements.batch(batch, ingestedAtUs, together)));
+    const batches = parts.flat();
+    if (scan) {
+      const staged = batches.filter(({ lines }) => lines > 0);
+      await connection.run(statements.scan(staged, ingestedAtUs));
     }
-    for (const [i, { source }] of batches.entries())
-      await insertRejected(connection, source, counts[i]?.rejected ?? [], ingestedAtUs);
-    await replaceFiles(
-      connection,
-      batches.flatMap(({ files }) => files),
-      [],
-      clock.now(),
-    );
-    const values = batches.map((batch, i) => ledgerValues(batch, counts[i]));
+    const counts: Counts[] = [];
+    for (const part of parts) counts.push(await storeLines(part, ingestedAtUs, scan));
+    for (const { source, rejected } of counts)
+      await insertRejected(connection, source, rejected, ingestedAtUs);
+    const files = new Map(batches.flatMap((batch) => batch.files.map((file) => [file.id, file])));
+    await replaceFiles(connection, [...files.values()], [], clock.now());
     await connection.run(
       `update ledger set
         bytes = ledger.bytes + added.bytes,
@@ -114,55 +115,77 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
         rejected = ledger.rejected + added.rejected,
         repaired = ledger.repaired + added.repaired,
         undated = ledger.undated + added.undated
-        from (values ${values.join(', ')}) added(source, bytes, rows, rejected, repaired, undated)
+        from (
+          select source, sum(bytes) as bytes, sum(rows) as rows, sum(rejected) as rejected, sum(repaired) as repaired,
+            sum(undated) as undated
+          from (values ${counts.map(ledgerValues).join(', ')}) added(source, bytes, rows, rejected, repaired, undated)
+          group by source
+        ) added
         where ledger.source = added.source`,
     );
     // It would take memory from the next batch.
-    if (together) await connection.run('drop table scanned');
+    if (scan) await connection.run('drop table scanned');
   };
 
-  const storeLines = async (batch: Batch, sql: BatchStatements): Promise<Counts> => {
-    if (batch.lines === 0) return { rows: 0, undated: 0, rejected: batch.rejected };
-    let rows = await change(connection, sql.insertRows);
-    if (rows === batch.lines) return { rows, undated: 0, rejected: batch.rejected };
-    await connection.run(sql.judgeOthers);
-    rows += await change(connection, sql.insertOthers);
-    const reasons = await rejectedOrdinals(connection);
-    if (rows + reasons.size !== batch.lines) {
-      throw new ScanError(
-        `${batch.lines} lines gave ${rows} rows and ${reasons.size} rejected lines`,
-      );
+  const storeLines = async (part: Part, ingestedAtUs: bigint, scanned: boolean) => {
+    const counts: Counts = {
+      source: part[0].source,
+      bytes: sum(part, ({ bytes }) => bytes),
+      repaired: sum(part, ({ repaired }) => repaired),
+      rows: 0,
+      undated: 0,
+      rejected: part.flatMap(({ rejected }) => rejected),
+    };
+    const lines = sum(part, (batch) => batch.lines);
+    if (lines === 0) return counts;
+    counts.rows = await change(connection, statements.insertRows(part, ingestedAtUs, scanned));
+    if (counts.rows === lines) return counts;
+    let judged = 0;
+    for (const batch of part) {
+      const others = await storeOthers(batch, statements.others(batch, ingestedAtUs));
+      counts.rows += others.rows;
+      counts.undated += others.undated;
+      counts.rejected.push(...others.rejected);
+      judged += others.rejected.length;
     }
+    if (counts.rows + judged === lines) return counts;
+    throw new ScanError(`${lines} lines gave ${counts.rows} rows and ${judged} rejected lines`);
+  };
+
+  const storeOthers = async (batch: Batch, sql: OtherStatements) => {
+    await connection.run(sql.judgeOthers);
+    const rows = await change(connection, sql.insertOthers);
+    const rejected = await rejectedLines(batch, await rejectedOrdinals(connection));
     const undated = await count(
       connection,
       'select count(*) from others where reason is null and moment is null',
     );
     await connection.run('drop table others');
-    return {
-      rows,
-      undated,
-      rejected: [...batch.rejected, ...(await rejectedLines(batch, reasons))],
-    };
+    return { rows, undated, rejected };
   };
 
-  /** In one transaction; when DuckDB's scan throws, batch by batch, the one at fault without the lines it throws at. */
-  const storeOrSearch = async (batches: readonly Batch[]): Promise<void> => {
+  /**
+   * In one transaction; when that fails, batch by batch: for want of memory or because of a line that DuckDB's scan throws
+   * at, and then the batch at fault is stored without such lines.
+   */
+  const storeOrSearch = async (group: Group): Promise<void> => {
     try {
-      return await transaction(() => store(batches));
+      return await transaction(() => store(group));
     } catch (error) {
-      if (error instanceof CommitError || !isScanError(error)) throw error;
+      if (error instanceof CommitError) throw error;
+      const batches = group.parts.flat();
       if (batches.length > 1) {
-        for (const batch of batches) await storeOrSearch([batch]);
+        for (const batch of batches) await storeOrSearch(alone(batch));
         return;
       }
       const [batch] = batches;
-      if (!batch || batch.lines === 0) throw error;
+      if (!isScanError(error) || !batch || batch.lines === 0) throw error;
       const poison = await findPoison(connection, batch, probe);
       if (poison.length === 0) throw error;
       await blankLines(batch.staging, poison);
       const rejected = [...batch.rejected, ...poison.map((line) => toRejected(line, UNREADABLE))];
       const rest = { ...batch, rejected, lines: batch.lines - poison.length };
-      await transaction(() => store([rest]));
+      await transaction(() => store(alone(rest)));
     }
   };
 
@@ -175,7 +198,7 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
   return {
     append: (batches) =>
       exclusive(async () => {
-        for (const group of grouped(batches)) await storeOrSearch(group);
+        for (const group of grouped(batches, lanes)) await storeOrSearch(group);
         if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>
@@ -190,34 +213,23 @@ export function createWriter({ connection, statements, probe, clock }: WriterOpt
   };
 }
 
-/** In order, as many at a time as are scanned together; one that is larger by itself. */
-function grouped(batches: readonly Batch[]): Batch[][] {
-  const groups: Batch[][] = [];
-  let bytes = Infinity;
-  for (const batch of batches) {
-    bytes += batch.staged;
-    if (bytes <= SCAN_TOGETHER_BYTES) {
-      groups.at(-1)?.push(batch);
-    } else {
-      groups.push([batch]);
-      bytes = batch.staged;
-    }
-  }
-  return groups;
-}
-
-/** What became of a batch's lines. */
+/** What became of the lines of batches of one source. */
 interface Counts {
-  readonly rows: number;
+  readonly source: Source;
+  readonly bytes: number;
+  readonly repaired: number;
+  rows: number;
   /** Rows whose line named no moment. */
-  readonly undated: number;
-  readonly rejected: readonly RejectedLine[];
+  undated: number;
+  readonly rejected: RejectedLine[];
 }
 
-function ledgerValues({ source, bytes, repaired }: Batch, counts: Counts | undefined): string {
-  if (!counts) throw new Error('BUG: a batch was not counted');
-  const { rows, rejected, undated } = counts;
+function ledgerValues({ source, bytes, rows, rejected, repaired, undated }: Counts): string {
   return `('${source}', ${bytes}, ${rows}, ${rejected.length}, ${repaired}, ${undated})`;
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 /** It is in doubt what was stored: nothing may be stored again before the store was asked. */

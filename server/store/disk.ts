@@ -18,18 +18,21 @@ const MARGIN = 1.1;
 const OUTSIDE = 0.5;
 
 /**
- * Gives the question whether there is room for more lines: the answer is why not, or null. What retention removes frees
+ * Gives the question whether there is room for more lines, and for `bytes` beside them: the answer is why
+ * not, or null. What retention removes frees
  * blocks inside the database file, which does not shrink; they count as room, or ingest would never go on by itself.
  */
 export function diskGuard({ folder, minFree, freeBytes }: DiskOptions) {
   let full = false;
-  return async (): Promise<string | null> => {
+  return async (bytes = 0): Promise<string | null> => {
     if (minFree === 0) return null;
     const needed = full ? minFree * MARGIN : minFree;
     const { bavail, bsize } = await statfs(folder);
-    const free = bavail * bsize;
-    full = free < needed && (free < needed * OUTSIDE || free + (await freeBytes()) < needed);
-    if (!full) return null;
+    const free = bavail * bsize - bytes;
+    const tooLittle =
+      free < needed && (free < needed * OUTSIDE || free + (await freeBytes()) < needed);
+    if (bytes === 0) full = tooLittle;
+    if (!tooLittle) return null;
     return `The disk is nearly full: ${megabytes(free)} are free, and ${megabytes(needed)} must be (TAILPOND_MIN_FREE).`;
   };
 }

@@ -10,16 +10,23 @@ export interface EngineOptions {
   readonly staging: string;
   /** Where DuckDB spills to. */
   readonly temporary: string;
-  /** DuckDB's `memory_limit`, such as `400MB`. */
-  readonly memory: string;
+  /** DuckDB's `memory_limit`, bytes. */
+  readonly memory: number;
 }
 
 export interface Engine {
+  /**
+   * How many full batches one INSERT should read, each from a file of its own. Each thread then makes the row group of
+   * a file and compresses it itself; with fewer files than threads they share each file, and one of them compresses
+   * (docs/decisions/0008).
+   */
+  readonly lanes: number;
   connect(): Promise<DuckDBConnection>;
   close(): void;
 }
 
-/** Each thread holds buffers of its own: with more of them a batch does not fit into the default memory limit. */
+/** A thread reads and compresses a row group of its own, in so much memory at least: with more threads none of them could. */
+const THREAD_MEMORY = 85e6;
 const MAX_THREADS = 4;
 
 let opened = false;
@@ -35,6 +42,8 @@ let opened = false;
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (opened || !isMainThread) throw new Error('BUG: the database is open in this process');
   opened = true;
+  const affordable = Math.max(1, Math.floor(options.memory / THREAD_MEMORY));
+  const threads = Math.min(MAX_THREADS, availableParallelism(), affordable);
   let instance: DuckDBInstance | undefined;
   try {
     mkdirSync(options.temporary, { recursive: true, mode: 0o700 });
@@ -43,8 +52,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       storage_compatibility_version: 'v1.5.0',
       // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
       checkpoint_threshold: '256MB',
-      memory_limit: options.memory,
-      threads: String(Math.min(MAX_THREADS, availableParallelism())),
+      memory_limit: `${options.memory}B`,
+      threads: String(threads),
       temp_directory: options.temporary,
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
@@ -61,6 +70,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
   const open = instance;
   return {
+    lanes: threads,
     connect: () => open.connect(),
     close() {
       open.closeSync();

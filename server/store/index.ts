@@ -23,7 +23,8 @@ export interface StoreOptions {
   readonly folder: string;
   /** The folder of the SQL files. */
   readonly sql: string;
-  readonly memory: string;
+  /** DuckDB's memory limit, bytes. */
+  readonly memory: number;
   readonly maxLine: number;
   readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
@@ -110,6 +111,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       statements,
       probe: join(staging, 'probe.ndjson'),
       clock,
+      lanes: engine.lanes,
     });
     const readers = await openReaders(engine, queryTimeoutMs);
     const fatal = <T>(promise: Promise<T>) =>
@@ -135,10 +137,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return {
       staging,
       sink: {
+        lanes: engine.lanes,
         files: () => fatal(writer.files()),
         append: (batches) => fatal(writer.append(batches)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),
-        room: () => fatal(room()),
+        room: (bytes) => fatal(room(bytes)),
         idle: () => fatal(writer.idle()),
       },
       retention,

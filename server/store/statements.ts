@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Batch } from '../../ingest/index.ts';
 import { quoted } from './engine.ts';
 
-/** The statements that store one batch. */
-export interface BatchStatements {
-  readonly insertRows: string;
+/** The statements that store the lines of a batch that are not the common case. */
+export interface OtherStatements {
   readonly judgeOthers: string;
   readonly insertOthers: string;
 }
@@ -13,8 +12,9 @@ export interface BatchStatements {
 export interface IngestStatements {
   /** Makes the rows of several batches at once, in the temporary table `scanned`. */
   scan(batches: readonly Batch[], ingestedAtUs: bigint): string;
-  /** `together`: its rows are in `scanned`. */
-  batch(batch: Batch, ingestedAtUs: bigint, together: boolean): BatchStatements;
+  /** Inserts the rows of batches of one source; `scanned`: they are in that table. */
+  insertRows(batches: readonly [Batch, ...Batch[]], ingestedAtUs: bigint, scanned: boolean): string;
+  others(batch: Batch, ingestedAtUs: bigint): OtherStatements;
 }
 
 /** Where a line's metadata names its project; metadata is an object or an array of objects, of which the first counts. */
@@ -52,15 +52,22 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
       const paths = batches.map(({ staging }) => staging);
       return `create or replace temp table scanned as ${fill(rows, words(paths, true, ingestedAtUs))}`;
     },
-    batch({ source, staging }, ingestedAtUs, together) {
+    insertRows(batches, ingestedAtUs, scanned) {
+      const [{ source }] = batches;
+      const paths = batches.map(({ staging }) => staging);
       const request = source === 'edge_logs';
-      const filled = { ...words([staging], request, ingestedAtUs), table: source };
-      const from = together
-        ? `scanned where filename = ${quoted(staging)}`
-        : `(${fill(rows, filled)})`;
-      const spare = together && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
+      const from = scanned
+        ? `scanned where filename in (${paths.map(quoted).join(', ')})`
+        : `(${fill(rows, words(paths, request, ingestedAtUs))})`;
+      const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
+      return `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`;
+    },
+    others({ source, staging }, ingestedAtUs) {
+      const filled = {
+        ...words([staging], source === 'edge_logs', ingestedAtUs),
+        table: source,
+      };
       return {
-        insertRows: `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`,
         judgeOthers: fill(judgeOthers, filled),
         insertOthers: fill(insertOthers, filled),
       };

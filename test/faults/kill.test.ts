@@ -24,8 +24,10 @@ import {
 } from '../helpers.ts';
 
 const SOURCES = ['edge_logs', 'postgres_logs', 'auth_logs', 'function_logs'] as const;
-/** Three of them are 300,000 lines: more than two of the largest batches. */
-const BACKLOG_LINES = 100_000;
+/** Short lines: one full batch, and then four side by side, as far as there are processor cores. */
+const BACKLOG_LINES = 650_000;
+/** Lines as they come, less than a full batch. */
+const EDGE_LINES = 100_000;
 
 describe('kill -9', function () {
   this.timeout(120_000);
@@ -37,7 +39,8 @@ describe('kill -9', function () {
       const written = newBooks();
       const writers = SOURCES.map((source, i) => startWriter(data, source, i + 1, written));
       let backlogs = 0;
-      const dropBacklog = () => writeBacklog(data, backlogs++, written);
+      const dropBacklog = (lines: Iterable<string>) =>
+        writeBacklog(data, backlogs++, lines, written);
 
       const rounds: (() => Promise<void>)[] = [
         // At the start: in the middle of loading, of migrating, of opening.
@@ -45,14 +48,14 @@ describe('kill -9', function () {
         () => killWhileStarting(data, between(400, 1200)),
         // In batches of the greatest size.
         async () => {
-          dropBacklog();
+          dropBacklog(edgeLines(EDGE_LINES, { seed: 1, end: Date.now(), spanMs: 3.6e6 }));
           await killWhileServing(data, written, between(20, 500));
         },
         () => killWhileServing(data, written, between(500, 1500)),
         () => killWhileStarting(data, between(500, 1500)),
         async () => {
-          dropBacklog();
-          await killWhileServing(data, written, between(1000, 2500));
+          dropBacklog(shortLines());
+          await killWhileServing(data, written, between(600, 1200));
         },
         // In live tailing.
         () => killWhileServing(data, written, between(0, 100)),
@@ -60,7 +63,7 @@ describe('kill -9', function () {
         // In the checkpoint of a stop, and in the one of an idle service.
         () => killWhileStopping(data, between(2, 60)),
         async () => {
-          dropBacklog();
+          dropBacklog(shortLines());
           await killWhileStopping(data, between(60, 400));
         },
         async () => {
@@ -120,7 +123,7 @@ function expected(books: Books, source: Source) {
 async function compare(data: string, books: Books) {
   await withStore(data, async (store) => {
     const counted = async (sql: string) => {
-      const { rows } = await store.query(sql, {}, { maxRows: 1_000_000 });
+      const { rows } = await store.query(sql, {}, { maxRows: 10_000_000 });
       return new Map(rows.map(([text, count]) => [String(text), Number(count)]));
     };
     for (const source of SOURCES) {
@@ -236,7 +239,13 @@ const BAD: readonly ((id: string) => string)[] = [
   (id) => `{"id":"${id}","timestamp":"never"}`,
 ];
 
-function writeBacklog(data: string, number: number, books: Books) {
+function* shortLines(): Generator<string> {
+  const at = new Date().toISOString();
+  const rest = `"timestamp":"${at}","project":"p","event_message":"m","metadata":{}}`;
+  for (let n = 0; n < BACKLOG_LINES; n++) yield `{"id":"",${rest}`;
+}
+
+function writeBacklog(data: string, number: number, lines: Iterable<string>, books: Books) {
   const rows = books.rows.get('edge_logs');
   const file = openSync(join(data, 'logs', 'edge_logs', `.backlog-${number}.ndjson`), 'w');
   let block: string[] = [];
@@ -245,8 +254,8 @@ function writeBacklog(data: string, number: number, books: Books) {
     writeSync(file, block.join(''));
     block = [];
   };
-  for (const text of edgeLines(BACKLOG_LINES, { seed: number, end: Date.now(), spanMs: 3.6e6 })) {
-    const id = `backlog${number}-${sequence++}`;
+  for (const text of lines) {
+    const id = `backlog${number}-${String(sequence++).padStart(6, '0')}`;
     rows?.add(id);
     block.push(`{"id":"${id}",${text.slice(text.indexOf(',') + 1)}\n`);
     if (block.length === 5000) flush();

@@ -1,0 +1,85 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { BATCH_LINES } from '../../ingest/index.ts';
+import { type Pond, withFolder, withPond } from '../helpers.ts';
+
+/** Four full batches at once are the most; one goes before them, from which the length of lines is learnt. */
+const LINES = 5 * BATCH_LINES + 20_000;
+const LANES = Math.min(4, availableParallelism());
+
+describe('a backlog of many row groups', function () {
+  this.timeout(120_000);
+
+  it('is stored several full batches at a time', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        dropFile(data, new Map());
+        expect(await pond.lines(LINES)).to.include({ rows: LINES, rejected: 0 });
+        expect(await numbers(pond)).to.deep.equal([LINES, LINES, sumTo(LINES)]);
+        const transactions = await pond.store.query(
+          'select max(n) from (select count(*) as n from edge_logs group by ingested_at)',
+          {},
+          { maxRows: 1 },
+        );
+        expect(Number(transactions.rows[0]?.[0])).to.equal(LANES * BATCH_LINES);
+      }),
+    ));
+
+  it('loses and doubles none when some of its lines are odd, and does not come to rest on any', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const at = (batch: number) => batch * BATCH_LINES + 777;
+        const odd = new Map([
+          [at(0), 'no JSON'],
+          [at(1), '{"metadata":{"a":[}}'],
+          [at(2), '{"timestamp":"never"}'],
+          [at(3), '{"id":"n","msg":"without metadata"}'],
+          [at(4), '{\0"a":1}'],
+        ]);
+        dropFile(data, odd);
+        const rows = LINES - 4;
+        expect(await pond.lines(LINES)).to.include({ rows, rejected: 4 });
+        const rejected = (await pond.rejected()).map(({ line }) => String(line));
+        const bad = [...odd.values()].filter((line) => !line.includes('without'));
+        expect(rejected).to.have.members(bad);
+        const missing = [...odd.keys()].reduce((sum, n) => sum + n, 0);
+        expect(await numbers(pond)).to.deep.equal([
+          rows - 1,
+          rows - 1,
+          sumTo(LINES) - BigInt(missing),
+        ]);
+      }),
+    ));
+});
+
+/** A file of LINES numbered lines, some of which are others; it appears whole. */
+function dropFile(data: string, odd: ReadonlyMap<number, string>) {
+  const at = new Date().toISOString();
+  const texts = Array.from(
+    { length: LINES },
+    (_, n) =>
+      odd.get(n) ??
+      `{"id":"${String(n).padStart(6, '0')}","timestamp":"${at}","project":"p","event_message":"m","metadata":{}}`,
+  );
+  const folder = join(data, 'logs', 'edge_logs');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, '.new'), `${texts.join('\n')}\n`);
+  renameSync(join(folder, '.new'), join(folder, 'a.ndjson'));
+}
+
+/** How many rows have a number, how many numbers there are, and their sum. */
+async function numbers(pond: Pond) {
+  const { rows } = await pond.store.query(
+    'select count(n), count(distinct n), sum(n)::varchar from (select try_cast(id as bigint) as n from edge_logs)',
+    {},
+    { maxRows: 1 },
+  );
+  const [count, distinct, sum] = rows[0] ?? [];
+  return [Number(count), Number(distinct), BigInt(String(sum))];
+}
+
+function sumTo(count: number): bigint {
+  return (BigInt(count) * BigInt(count - 1)) / 2n;
+}

@@ -19,6 +19,14 @@ with requests as (
       end
     )::timestamp
     and timestamp <= now()::timestamp
+    -- Where every match begins with the same text, it is sought first: that takes half the time of the expression.
+    and contains(
+      coalesce(url, host || path, project),
+      case
+        when contains(@project::varchar, '|') then ''
+        else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
+      end
+    )
     and regexp_matches(coalesce(url, host || path, project), @project::varchar)
 )
 select

@@ -214,6 +214,22 @@ describe('usage.api-counts: what is counted', () => {
         await check('.', 3);
         await check('\\?x=1', 1);
         await check('nothing-of-this', 0);
+        // What stands first in it need not stand in the URL.
+        await check('abq?c', 1);
+        await check('abcq?', 1);
+        await check('abcq*', 1);
+        await check('abcq*?', 1);
+        await check('abcq{0}', 1);
+        await check('abc{0,2}d', 1);
+        await check('a?xyz', 1);
+        await check('q?', 3);
+        await check('nothing|abc', 1);
+        await check('nothing-of-this|', 3);
+        await check('abc+', 1);
+        await check('abc.*rest', 1);
+        await check('abc(?i)\\.EXAMPLE', 1);
+        await check('ABc(?i)', 0);
+        await check('\\x61bc', 1);
       },
     ));
 

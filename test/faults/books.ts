@@ -1,0 +1,129 @@
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { withStore } from '../helpers.ts';
+
+/**
+ * What a test has written, line by line: the one oracle of this suite. What was written and not destroyed must be there
+ * once each, as a row or as a rejected line, and nothing else.
+ */
+export interface Books {
+  /** A line with its newline, that must become a row. `id` is its own; `text` goes into its message. */
+  line(source?: Source, text?: string): string;
+  /** Notes a line of the test's own making, that must become a row of this id. */
+  row(id: string, source?: Source): void;
+  /** Notes a line that must become a rejected line of just these bytes, without newline. */
+  bad(line: string | Uint8Array, source?: Source): void;
+  /** Takes a line back that is gone before anybody could read it: neither a row nor a rejected line may be there. */
+  destroyed(line: string, source?: Source): void;
+  /** A line that may have been read before it was destroyed, or not: at most once. */
+  doubtful(line: string, source?: Source): void;
+  /** How many rows, and rejected lines, must be there. */
+  expected(source?: Source): { rows: number; rejected: number };
+  /** Compares with the store below `data`, which no service may have open. Gives the first differences, in words. */
+  differences(data: string): Promise<string[]>;
+}
+
+interface Page {
+  readonly rows: Map<string, 'must' | 'may'>;
+  /** How often, since two bad lines may be the same; their bytes as Latin-1. */
+  readonly rejected: Map<string, number>;
+}
+
+const MOST = 10;
+
+/** New books; `name` tells the lines of one test, or of one writer, from those of others. */
+export function newBooks(name = 'line'): Books {
+  const pages = new Map<Source, Page>(
+    SOURCES.map((source) => [source, { rows: new Map(), rejected: new Map() }]),
+  );
+  const page = (source: Source) => pages.get(source) as Page;
+  let sequence = 0;
+
+  return {
+    line(source = 'edge_logs', text = '') {
+      const id = `${name}-${sequence++}`;
+      page(source).rows.set(id, 'must');
+      const timestamp = new Date().toISOString();
+      const metadata = { w: name, n: sequence };
+      return `${JSON.stringify({ id, timestamp, project: 'p', event_message: text, metadata })}\n`;
+    },
+    row(id, source = 'edge_logs') {
+      page(source).rows.set(id, 'must');
+    },
+    bad(line, source = 'edge_logs') {
+      const { rejected } = page(source);
+      const text = Buffer.from(line).toString('latin1');
+      rejected.set(text, (rejected.get(text) ?? 0) + 1);
+    },
+    destroyed(line, source = 'edge_logs') {
+      page(source).rows.delete(idOf(line));
+    },
+    doubtful(line, source = 'edge_logs') {
+      page(source).rows.set(idOf(line), 'may');
+    },
+    expected(source = 'edge_logs') {
+      const { rows, rejected } = page(source);
+      return {
+        rows: [...rows.values()].filter((how) => how === 'must').length,
+        rejected: [...rejected.values()].reduce((sum, count) => sum + count, 0),
+      };
+    },
+    differences: (data) =>
+      withStore(data, async (store) => {
+        const count = async (sql: string) => {
+          const { rows } = await store.query(sql, {}, { maxRows: 10_000_000 });
+          return new Map(rows.map(([text, times]) => [String(text), Number(times)]));
+        };
+        const found: string[] = [];
+        for (const [source, { rows, rejected }] of pages) {
+          const stored = await count(`select id, count(*) from ${source} group by id`);
+          const lines = await count(
+            `select base64(line), count(*) from rejected where source = '${source}' group by line`,
+          );
+          const kept = new Map(
+            [...lines].map(([text, times]) => [
+              Buffer.from(text, 'base64').toString('latin1'),
+              times,
+            ]),
+          );
+          found.push(
+            ...compare(`row of ${source}`, stored, (id) => limits(rows.get(id)), rows.keys()),
+            ...compare(
+              `rejected line of ${source}`,
+              kept,
+              (text) => [rejected.get(text) ?? 0, rejected.get(text) ?? 0],
+              rejected.keys(),
+            ),
+          );
+        }
+        return found.slice(0, MOST);
+      }),
+  };
+}
+
+function idOf(line: string): string {
+  return String(JSON.parse(line).id);
+}
+
+/** How often a row may be there: at least, at most. */
+function limits(how: 'must' | 'may' | undefined): [number, number] {
+  if (how === undefined) return [0, 0];
+  return how === 'must' ? [1, 1] : [0, 1];
+}
+
+function compare(
+  what: string,
+  stored: ReadonlyMap<string, number>,
+  allowed: (key: string) => [number, number],
+  written: Iterable<string>,
+): string[] {
+  const found: string[] = [];
+  for (const key of new Set([...written, ...stored.keys()])) {
+    if (found.length === MOST) break;
+    const [times, [least, most]] = [stored.get(key) ?? 0, allowed(key)];
+    if (times < least || times > most)
+      found.push(
+        `${what}: ${times} times instead of ${least === most ? least : `${least} to ${most}`}: ${key}`,
+      );
+  }
+  return found;
+}

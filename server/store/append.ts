@@ -145,7 +145,8 @@ export function createWriter({
       const others = await storeOthers(batch, statements.others(batch, ingestedAtUs));
       counts.rows += others.rows;
       counts.undated += others.undated;
-      counts.rejected.push(...others.rejected);
+      // Not spread into one call: there may be as many as lines in a batch.
+      for (const line of others.rejected) counts.rejected.push(line);
       judged += others.rejected.length;
     }
     if (counts.rows + judged === lines) return counts;

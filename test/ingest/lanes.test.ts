@@ -54,6 +54,26 @@ describe('a backlog of many row groups', function () {
     ));
 });
 
+describe('a full batch of lines that no row comes of', function () {
+  this.timeout(120_000);
+
+  it('is kept as rejected lines in one transaction', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const bad = '{"timestamp":"never"}\n';
+        pond.write('edge_logs/a.ndjson', bad.repeat(BATCH_LINES));
+        expect(await pond.lines(BATCH_LINES)).to.include({ rows: 0, rejected: BATCH_LINES });
+        const { rows } = await pond.store.query(
+          'select count(*), count(distinct "offset"), count(distinct rejected_at) from rejected',
+          {},
+          { maxRows: 1 },
+        );
+        expect(rows[0]?.map(Number)).to.deep.equal([BATCH_LINES, BATCH_LINES, 1]);
+        expect(pond.ingest.status().trouble).to.equal(null);
+      }),
+    ));
+});
+
 /** A file of LINES numbered lines, some of which are others; it appears whole. */
 function dropFile(data: string, odd: ReadonlyMap<number, string>) {
   const at = new Date().toISOString();

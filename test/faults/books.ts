@@ -16,14 +16,18 @@ export interface Books {
   destroyed(line: string, source?: Source): void;
   /** A line that may have been read before it was destroyed, or not: at most once. */
   doubtful(line: string, source?: Source): void;
+  /** A line of which there is a copy that is another file by what the docs say: it is there once more. */
+  copied(line: string, source?: Source): void;
   /** How many rows, and rejected lines, must be there. */
   expected(source?: Source): { rows: number; rejected: number };
   /** Compares with the store below `data`, which no service may have open. Gives the first differences, in words. */
   differences(data: string): Promise<string[]>;
 }
 
+type Row = 'must' | 'may' | 'twice';
+
 interface Page {
-  readonly rows: Map<string, 'must' | 'may'>;
+  readonly rows: Map<string, Row>;
   /** How often, since two bad lines may be the same; their bytes as Latin-1. */
   readonly rejected: Map<string, number>;
 }
@@ -60,10 +64,13 @@ export function newBooks(name = 'line'): Books {
     doubtful(line, source = 'edge_logs') {
       page(source).rows.set(idOf(line), 'may');
     },
+    copied(line, source = 'edge_logs') {
+      page(source).rows.set(idOf(line), 'twice');
+    },
     expected(source = 'edge_logs') {
       const { rows, rejected } = page(source);
       return {
-        rows: [...rows.values()].filter((how) => how === 'must').length,
+        rows: [...rows.values()].reduce((sum, how) => sum + limits(how)[0], 0),
         rejected: [...rejected.values()].reduce((sum, count) => sum + count, 0),
       };
     },
@@ -105,8 +112,9 @@ function idOf(line: string): string {
 }
 
 /** How often a row may be there: at least, at most. */
-function limits(how: 'must' | 'may' | undefined): [number, number] {
+function limits(how: Row | undefined): [number, number] {
   if (how === undefined) return [0, 0];
+  if (how === 'twice') return [2, 2];
   return how === 'must' ? [1, 1] : [0, 1];
 }
 

@@ -1,0 +1,548 @@
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Service, withService } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import {
+  holds,
+  ledger,
+  memoryMb,
+  PASSAGES,
+  run,
+  settles,
+  slowestAnswerMs,
+  type Trial,
+  through,
+  withTrial,
+} from './trial.ts';
+
+const MB = 1024 * 1024;
+/** What is kept of a line beyond the limit. */
+const HEAD = 4096;
+
+describe('a line that comes in parts', () => {
+  faultCase(
+    'T01',
+    'half a line, alone for longer than the quiet time, then the rest: one row',
+    () =>
+      withTrial(async (trial) => {
+        const path = trial.at('app.log');
+        const cut = (line: string) => [line.slice(0, 40), line.slice(40)] as const;
+        for (const [i, passage] of PASSAGES.entries()) {
+          const [start, end] = cut(trial.lines(1));
+          const quiet = trial.at(`quiet-${i}.log`, 'auth_logs');
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              const { lines } = await ledger(service);
+              appendFileSync(path, start);
+              // Written at the same time and taken for its quiet; half a line never is, however quiet.
+              writeFileSync(quiet, trial.lines(1, 'auth_logs').trim());
+              await holdsOf(service, trial, 'auth_logs');
+              expect((await ledger(service)).lines).to.equal(lines);
+            },
+            () => appendFileSync(path, end),
+            (service) => settles(service, trial, ['edge_logs', 'auth_logs']),
+          );
+        }
+      }),
+  );
+
+  faultCase('T02', 'one byte at a time: the very lines, at little cost', () =>
+    withTrial((trial) =>
+      run(trial.data, async (service) => {
+        const path = trial.at('app.log');
+        const bytes = Buffer.from(trial.lines(15, 'edge_logs', '€ and 😀'));
+        const [begin, before] = [performance.now(), cpuSeconds(service)];
+        const file = openSync(path, 'a');
+        for (let at = 0; at < bytes.length; at++) {
+          writeSync(file, bytes, at, 1);
+          await delay(1);
+        }
+        closeSync(file);
+        const seconds = (performance.now() - begin) / 1000;
+        const busy = (cpuSeconds(service) - before) / seconds;
+        await settles(service, trial);
+        expect((await ledger(service)).repaired).to.equal(0);
+        console.log(`      ${bytes.length} bytes, ${busy.toFixed(2)} cores busy`);
+        // A read for each byte would be one; more than one core is a loop without a pause.
+        expect(busy).to.be.below(1);
+      }),
+    ),
+  );
+
+  for (const [i, passage] of PASSAGES.entries()) {
+    faultCase(
+      `T03${'abc'[i]}`,
+      `a last line without its newline is one row; the newline that comes later adds nothing, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const path = trial.at('app.log');
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              writeFileSync(path, trial.lines(2) + trial.lines(1).trim());
+              await settles(service, trial);
+            },
+            () => appendFileSync(path, '\n'),
+            async (service) => {
+              await settles(service, trial);
+              appendFileSync(path, trial.lines(2));
+              await settles(service, trial);
+            },
+          );
+        }),
+    );
+  }
+
+  for (const [i, passage] of PASSAGES.entries()) {
+    faultCase(
+      `T04${'abc'[i]}`,
+      `a line goes on that was taken without its newline: one rejected line at its place, and the next are fine, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const continuations = {
+            'fields.log': ',"x":1}',
+            'object.log': trial.lines(1).trim(),
+            'text.log': 'and more',
+          };
+          trial.books.destroyed(continuations['object.log']);
+          const lengths = new Map<string, number>();
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              for (const name of Object.keys(continuations)) {
+                const text = trial.lines(3) + trial.lines(1).trim();
+                lengths.set(name, Buffer.byteLength(text));
+                writeFileSync(trial.at(name), text);
+              }
+              await settles(service, trial);
+            },
+            () => {
+              for (const [name, rest] of Object.entries(continuations)) {
+                trial.books.bad(rest);
+                appendFileSync(trial.at(name), ` ${rest}\n${trial.lines(3)}`);
+              }
+            },
+            async (service) => {
+              await settles(service, trial);
+              const { body } = await service.get('/api/rejected?source=edge_logs&limit=10');
+              const rejected = body.result as { file: string; offset: number; length: number }[];
+              expect(
+                rejected.map(({ file, offset, length }) => ({ file, offset, length })),
+              ).to.have.deep.members(
+                Object.entries(continuations).map(([name, rest]) => ({
+                  file: `edge_logs/${name}`,
+                  // Behind the part that became a row, and a space.
+                  offset: (lengths.get(name) ?? 0) + 1,
+                  length: rest.length,
+                })),
+              );
+            },
+          );
+          await run(trial.data, (service) => settles(service, trial));
+        }),
+    );
+  }
+
+  faultCase('T04d', 'the continuation comes in two parts, with a kill -9 between them', () =>
+    withTrial(async (trial) => {
+      const path = trial.at('app.log');
+      await withService(trial.data, async (service) => {
+        writeFileSync(path, trial.lines(1).trim());
+        await settles(service, trial);
+        appendFileSync(path, ',"x":');
+        // It has been looked at, and is left: it may go on.
+        await settles(service, trial);
+        expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+      });
+      appendFileSync(path, `1}\n${trial.lines(2)}`);
+      trial.books.bad(',"x":1}');
+      await run(trial.data, (service) => settles(service, trial));
+    }),
+  );
+});
+
+describe('a line that is too long', () => {
+  for (const [id, megabytes] of [
+    ['T17a', 5],
+    ['T17b', 50],
+  ] as const) {
+    faultCase(id, `a line of ${megabytes} MB is rejected by its head, in little memory`, () =>
+      withTrial((trial) =>
+        run(trial.data, async (service) => {
+          const path = trial.at('app.log');
+          writeFileSync(path, trial.lines(1));
+          await settles(service, trial);
+          const before = memoryMb(service, 'VmHWM');
+          const slowest = await slowestAnswerMs(service, async () => {
+            const { head } = appendLong(path, megabytes * MB);
+            trial.books.bad(head);
+            appendFileSync(path, `\n${trial.lines(5)}`);
+            await settles(service, trial);
+          });
+          const grown = memoryMb(service, 'VmHWM') - before;
+          console.log(`      ${grown.toFixed(0)} MB more, slowest answer ${slowest.toFixed(0)} ms`);
+          expect(grown).to.be.below(60);
+          expect(slowest).to.be.below(1000);
+          const { body } = await service.get('/api/rejected?source=edge_logs&limit=1');
+          const [rejected] = body.result as { length: number; reason: string }[];
+          expect(rejected?.length).to.equal(megabytes * MB);
+          expect(rejected?.reason).to.include('TAILPOND_MAX_LINE');
+        }),
+      ),
+    );
+  }
+
+  faultCase(
+    'T18',
+    'a file without any newline: memory stays flat, other files flow, and its end is found after a kill -9',
+    () =>
+      withTrial(async (trial) => {
+        const [endless, other] = [trial.at('endless.log'), trial.at('other.log')];
+        const megabytes = LONG ? 5 * 1024 : 200;
+        await withService(trial.data, async (service) => {
+          writeFileSync(other, trial.lines(1));
+          await settles(service, trial);
+          const before = memoryMb(service, 'VmHWM');
+          const { head } = appendLong(endless, MB);
+          for (let written = 1; written < megabytes; written += 40) {
+            appendLong(endless, Math.min(40, megabytes - written) * MB);
+            appendFileSync(other, trial.lines(20));
+            await holds(service, trial);
+          }
+          trial.books.bad(head);
+          const grown = memoryMb(service, 'VmHWM') - before;
+          console.log(`      ${megabytes} MB, ${grown.toFixed(0)} MB of memory more`);
+          expect(grown).to.be.below(80);
+          expect((await ledger(service)).rejected).to.equal(0);
+          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+        });
+        appendFileSync(endless, `\n${trial.lines(3)}`);
+        await run(trial.data, (service) => settles(service, trial));
+      }),
+    { timeoutMs: LONG ? 900_000 : 120_000 },
+  );
+});
+
+describe('bytes that are no clean text', () => {
+  faultCase(
+    'T19',
+    'invalid UTF-8, overlong forms, and characters cut at every place: repaired, at exact offsets',
+    () =>
+      withTrial((trial) =>
+        run(trial.data, async (service) => {
+          const path = trial.at('app.log');
+          const odd = ['\xff', '\xc0\xaf', '\xe0\x80\xaf', '\xed\xa0\x80', '\xf4\x90\x80\x80'];
+          for (const [n, bytes] of odd.entries()) {
+            const id = `odd-${n}`;
+            trial.books.row(id);
+            appendFileSync(path, Buffer.from(`{"id":"${id}","project":"a${bytes}z"}\n`, 'latin1'));
+          }
+          // Each write ends at another place within a character.
+          const text = '😀€é'.repeat(4);
+          for (let within = 0; within <= Buffer.byteLength(text); within++) {
+            const line = Buffer.from(trial.lines(1, 'edge_logs', text));
+            const cut = line.indexOf(text) + within;
+            appendFileSync(path, line.subarray(0, cut));
+            // Time to read the first part by itself.
+            await delay(40);
+            appendFileSync(path, line.subarray(cut));
+          }
+          const offset = readFileSync(path).length;
+          trial.books.bad('the end');
+          appendFileSync(path, 'the end\n');
+          await settles(service, trial);
+          expect((await ledger(service)).repaired).to.equal(odd.length);
+          const { body } = await service.get('/api/rejected?source=edge_logs&limit=1');
+          const [rejected] = body.result as { offset: number }[];
+          expect(rejected?.offset).to.equal(offset);
+          expect(JSON.stringify(await entries(service, 'p'))).to.include(text);
+        }),
+      ),
+  );
+
+  faultCase('T19b', 'a character across the border of each block that is read', () =>
+    withTrial((trial) =>
+      run(trial.data, async (service) => {
+        // Blocks are of 1 MiB: lines of one character after another, shifted by one byte each time, reach over it.
+        for (let shift = 0; shift < 4; shift++) {
+          const start = trial.lines(1, 'edge_logs', `${'x'.repeat(shift)}${'😀'.repeat(2000)}`);
+          const count = Math.ceil((3 * MB) / Buffer.byteLength(start));
+          const rest = trial.lines(count, 'edge_logs', '😀'.repeat(2000));
+          writeFileSync(trial.at(`blocks-${shift}.log`), start + rest);
+        }
+        await settles(service, trial);
+        expect(await ledger(service)).to.include({ repaired: 0, rejected: 0 });
+      }),
+    ),
+  );
+
+  faultCase('T20', 'a byte-order mark at the start, in the middle, and of UTF-16', () =>
+    withTrial(async (trial) => {
+      const mark = '\ufeff';
+      writeFileSync(trial.at('start.log'), mark + trial.lines(3));
+      const marked = mark + trial.lines(1).trim();
+      trial.books.destroyed(marked.slice(1));
+      trial.books.bad(Buffer.from(marked));
+      writeFileSync(trial.at('middle.log'), `${trial.lines(1)}${marked}\n${trial.lines(2)}`);
+      const wide = Buffer.from(`${mark}{"id":"wide"}\n`, 'utf16le');
+      writeFileSync(trial.at('little.log'), wide);
+      writeFileSync(trial.at('big.log'), Buffer.from(wide).swap16());
+      for (let life = 0; life < 2; life++) {
+        await run(trial.data, async (service) => {
+          await settles(service, trial);
+          const { refused } = await ledger(service);
+          expect(refused.map(({ path }) => path)).to.have.members([
+            'edge_logs/little.log',
+            'edge_logs/big.log',
+          ]);
+          for (const { reason } of refused) expect(reason).to.include('UTF-16');
+        });
+        appendFileSync(trial.at('start.log'), trial.lines(1));
+      }
+      await run(trial.data, (service) => settles(service, trial));
+    }),
+  );
+
+  faultCase('T21', 'a hole of 1 MiB of NULs, left by a truncation under a writer, then lines', () =>
+    withTrial(async (trial) => {
+      const path = trial.at('app.log');
+      const writer = openSync(path, 'w');
+      writeSync(writer, trial.lines(300, 'edge_logs', 'x'.repeat(4000)));
+      await run(trial.data, async (service) => {
+        await settles(service, trial);
+        truncateSync(path, 0);
+        writeSync(writer, trial.lines(3));
+        await settles(service, trial);
+      });
+      truncateSync(path, 0);
+      writeSync(writer, trial.lines(3));
+      closeSync(writer);
+      await run(trial.data, (service) => settles(service, trial));
+      expect(readFileSync(path).indexOf('{')).to.be.above(MB);
+    }),
+  );
+
+  faultCase('T22', 'CRLF, a lone CR, blank lines, spaces', () =>
+    withTrial(async (trial) => {
+      const path = trial.at('app.log');
+      const windows = trial.lines(3).replaceAll('\n', '\r\n');
+      const indented = `  \t${trial.lines(1).trim()} \t \r\n`;
+      const within = trial.lines(1).replace(',', ',\r');
+      const joined = [trial.lines(1).trim(), trial.lines(1).trim()];
+      // A lone carriage return ends no line: two objects stand in one.
+      for (const line of joined) trial.books.destroyed(line);
+      trial.books.bad(joined.join('\r'));
+      const text = `${windows}\n\r\n \t \n${indented}${within}${joined.join('\r')}\n\r\r\n`;
+      await run(trial.data, async (service) => {
+        appendFileSync(path, text + trial.lines(1));
+        await settles(service, trial);
+        const { rows, rejected, lines } = await ledger(service);
+        expect(lines).to.equal(rows + rejected);
+      });
+    }),
+  );
+});
+
+describe('lines that are no objects, or odd ones', () => {
+  const PRIMITIVES = ['null', '1', '"x"', '[]', 'true', '-1e9', '[{}]', 'false', '""'];
+
+  for (const [i, passage] of PASSAGES.entries()) {
+    faultCase(
+      `T23${'abc'[i]}`,
+      `null, numbers, strings, arrays between good lines are rejected, and the stream goes on, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const path = trial.at('app.log');
+          const mixed = () =>
+            PRIMITIVES.map((text) => {
+              trial.books.bad(text);
+              return `${text}\n${trial.lines(1)}`;
+            }).join('');
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              writeFileSync(path, mixed());
+              await settles(service, trial);
+            },
+            () => {
+              appendFileSync(path, mixed());
+              // Nothing but them, and one at the very end without its newline, which is no object and stays.
+              writeFileSync(trial.at('only.log'), `${PRIMITIVES.join('\n')}\n`);
+              for (const text of PRIMITIVES) trial.books.bad(text);
+              writeFileSync(trial.at('open.log'), `${trial.lines(1)}null`);
+            },
+            (service) => settles(service, trial),
+          );
+        }),
+    );
+  }
+
+  /** What JSON.parse and DuckDB read differently, or not at all: fields of a line, and what it becomes. */
+  const DIFFERENTIALS: Record<string, { becomes: 'row' | 'rejected'; fields: string }> = {
+    'lone surrogate': { becomes: 'row', fields: '"metadata":{"a":"\\ud800"}' },
+    'lone surrogate in a key': { becomes: 'row', fields: '"metadata":{"\\udfff":1}' },
+    'lone surrogate in the path': {
+      becomes: 'row',
+      fields: '"metadata":{"request":{"path":"\\ud800"}}',
+    },
+    'escaped NUL': {
+      becomes: 'row',
+      fields: '"event_message":"a\\u0000b","metadata":{"a\\u0000":"\\u0000"}',
+    },
+    NaN: { becomes: 'row', fields: '"metadata":{"a":NaN}' },
+    Infinity: { becomes: 'row', fields: '"metadata":{"a":-Infinity}' },
+    'trailing comma': { becomes: 'row', fields: '"metadata":{"a":1,}' },
+    'keys twice': {
+      becomes: 'row',
+      fields: '"metadata":{"a":1,"a":2,"request":{"path":"/1","path":"/2"}}',
+    },
+    'fields twice': {
+      becomes: 'row',
+      fields: '"project":"q","project":"p","metadata":{},"metadata":{"a":1}',
+    },
+    'deep arrays': {
+      becomes: 'row',
+      fields: `"metadata":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    },
+    'deep objects': {
+      becomes: 'row',
+      fields: `"metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+    },
+    'deep, and never closed': {
+      becomes: 'rejected',
+      fields: `"metadata":${'{"a":'.repeat(20_000)}`,
+    },
+    prototype: {
+      becomes: 'row',
+      fields:
+        '"__proto__":{"a":1},"metadata":{"__proto__":{"polluted":true},"constructor":{"prototype":1}}',
+    },
+    'beyond 2^53': {
+      becomes: 'row',
+      fields: '"metadata":{"a":9007199254740993,"b":123456789012345678901234567890}',
+    },
+    'beyond doubles': { becomes: 'row', fields: '"metadata":{"a":1e400,"b":-1e-400}' },
+    'raw control characters': {
+      becomes: 'rejected',
+      fields: '"event_message":"a\u0001b\u001bc","metadata":{"a":"\u0007"}',
+    },
+    'single quotes': {
+      becomes: 'rejected',
+      fields: '"metadata":{\'a\':1}',
+    },
+    'a comment': {
+      becomes: 'rejected',
+      fields: '"metadata":{"a":1/* c */}',
+    },
+    'numbers in odd forms': {
+      becomes: 'rejected',
+      fields: '"metadata":{"a":01,"b":+1,"c":.5,"d":0x10}',
+    },
+    'odd columns': {
+      becomes: 'row',
+      fields: '"event_message":{"a":[1]},"project":"p","metadata":"text"',
+    },
+    'odd request': { becomes: 'row', fields: '"metadata":{"request":"text","response":[[]]}' },
+    'odd request array': { becomes: 'row', fields: '"metadata":[{"request":[{"path":1}]},null,3]' },
+    'a long key': { becomes: 'row', fields: `"metadata":{"${'k'.repeat(100_000)}":1}` },
+    'many keys': {
+      becomes: 'row',
+      fields: `"metadata":{${Array.from({ length: 5000 }, (_, n) => `"k${n}":${n}`).join()}}`,
+    },
+  };
+
+  for (const [i, passage] of PASSAGES.entries()) {
+    faultCase(
+      `T24${'abc'[i]}`,
+      `lines that parsers read differently: each a row or a rejected line, neighbours stored, both endpoints answer, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const at = new Date().toISOString();
+          const neighbour = () =>
+            trial
+              .lines(1)
+              .replace('"metadata":', '"metadata":{"request":{"path":"/rest/v1/n"}},"m":');
+          const drop = (name: string) => {
+            let text = neighbour();
+            for (const [kind, { becomes, fields }] of Object.entries(DIFFERENTIALS)) {
+              const id = `${name} ${kind}`;
+              const line = `{"id":"${id}","timestamp":"${at}","project":"p",${fields}}`;
+              if (becomes === 'row') trial.books.row(id);
+              else trial.books.bad(line);
+              text += `${line}\n${neighbour()}`;
+            }
+            writeFileSync(trial.at(name), text);
+          };
+          const check = async (service: Service) => {
+            await settles(service, trial);
+            await bothAnswer(service);
+          };
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              drop('first.log');
+              await check(service);
+            },
+            () => {
+              drop('second.log');
+              drop('third.log');
+            },
+            check,
+          );
+        }),
+    );
+  }
+});
+
+/** Both saved queries answer, with something; the answer itself is nested too deeply to be written out here. */
+async function bothAnswer(service: Service): Promise<void> {
+  for (const path of ['logs.all?project=p', 'usage.api-counts?project=p&interval=hourly']) {
+    const { status, body } = await service.get(`/api/endpoints/query/${path}`);
+    expect(status, path).to.equal(200);
+    expect((body.result as unknown[]).length, path).to.be.above(0);
+  }
+}
+
+/** The entries that `logs.all` answers with. */
+async function entries(service: Service, project: string): Promise<unknown> {
+  const { status, body } = await service.get(`/api/endpoints/query/logs.all?project=${project}`);
+  expect(status).to.equal(200);
+  return body.result;
+}
+
+async function holdsOf(service: Service, trial: Trial, source: 'auth_logs'): Promise<void> {
+  await holds(service, trial, [source]);
+}
+
+/** Appends so many bytes without a newline, in blocks; gives the first of them, which are kept. */
+function appendLong(path: string, bytes: number): { head: string } {
+  const file = openSync(path, 'a');
+  const block = Buffer.alloc(MB, 'y');
+  for (let left = bytes; left > 0; left -= block.length)
+    writeSync(file, block, 0, Math.min(left, block.length));
+  closeSync(file);
+  return { head: 'y'.repeat(HEAD) };
+}
+
+/** Processor time that the service has used. */
+function cpuSeconds({ child }: Service): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  // USER_HZ is 100 on Linux.
+  return ((user ?? 0) + (system ?? 0)) / 100;
+}

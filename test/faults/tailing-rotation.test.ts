@@ -1,0 +1,328 @@
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createGzip, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { INSTALL, LOGROTATE, rotate as logrotate } from '../end-to-end/shippers.ts';
+import { eventually, type Service, withService } from '../helpers.ts';
+import { faultCase, LONG, notHere } from './case.ts';
+import {
+  holds,
+  ledger,
+  memoryMb,
+  run,
+  settles,
+  slowestAnswerMs,
+  type Trial,
+  withTrial,
+} from './trial.ts';
+
+/** Lines of one write, and between two writes: some 4,000 lines/s. */
+const LINES = 20;
+const EVERY_MS = 5;
+
+describe('a file that is rotated by renaming', () => {
+  const rotations = LONG ? 100 : 20;
+  const title = `${rotations} times by logrotate, at some thousand lines/s, with kill -9 meanwhile`;
+  if (LOGROTATE === null) notHere('T05', title, `no logrotate; ${INSTALL}`);
+  else
+    faultCase(
+      'T05',
+      title,
+      () =>
+        withTrial(async (trial) => {
+          const path = trial.at('app.log');
+          const writer = startWriter(trial, path);
+          let left = rotations;
+          const rotateSome = async (count: number) => {
+            for (; count > 0; count--, left--) {
+              await delay(50);
+              await logrotate(trial.data, path, `rotate ${rotations + 1}\ncreate\nmissingok`);
+              writer.reopen();
+            }
+          };
+          try {
+            await withService(trial.data, async (service) => {
+              await rotateSome(Math.floor(rotations / 2));
+              expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+            });
+            await rotateSome(2);
+            await run(trial.data, async (service) => {
+              await rotateSome(left);
+              writer.stop();
+              await settles(service, trial);
+            });
+          } finally {
+            writer.stop();
+          }
+          await run(trial.data, (service) => settles(service, trial));
+        }),
+      { timeoutMs: LONG ? 600_000 : 120_000 },
+    );
+
+  faultCase('T06', 'renamed, and its writer goes on in the renamed file', () =>
+    withTrial((trial) =>
+      run(trial.data, async (service) => {
+        const path = trial.at('app.log');
+        const [inside, outside] = [openSync(path, 'a'), openSync(trial.at('other.log'), 'a')];
+        writeSync(inside, trial.lines(10));
+        writeSync(outside, trial.lines(10));
+        await holds(service, trial);
+        // One to a name that is read, one out of the logs folder: followed by its handle alone.
+        renameSync(path, `${path}.1`);
+        renameSync(trial.at('other.log'), `${trial.data}/moved.txt`);
+        writeFileSync(path, trial.lines(5));
+        const end = performance.now() + (LONG ? 30_000 : 4000);
+        while (performance.now() < end) {
+          writeSync(inside, trial.lines(3));
+          writeSync(outside, trial.lines(3));
+          appendFileSync(path, trial.lines(2));
+          await delay(100);
+        }
+        closeSync(inside);
+        closeSync(outside);
+        await settles(service, trial);
+      }),
+    ),
+  );
+});
+
+describe('a file that is rotated by copying and truncating', () => {
+  const rotations = LONG ? 50 : 12;
+  for (const kill of [false, true]) {
+    faultCase(
+      kill ? 'T07b' : 'T07a',
+      `${rotations} times at some thousand lines/s${kill ? ', with kill -9 meanwhile' : ''}: doubles nothing, loses only what was written between copy and truncation`,
+      () =>
+        withTrial(async (trial) => {
+          const path = trial.at('app.log');
+          const writer = startWriter(trial, path);
+          let between = 0;
+          const rotateSome = async (count: number, first: number) => {
+            for (let done = first; done < first + count; done++) {
+              await delay(150);
+              for (let number = done; number >= 1; number--)
+                renameSync(`${path}.${number}`, `${path}.${number + 1}`);
+              copyFileSync(path, `${path}.1`);
+              const { size } = statSync(`${path}.1`);
+              // The moment in which copytruncate loses: all that is written now is gone, or was read before.
+              for (let write = 0; write < 3; write++) writer.write();
+              const lost = readFileSync(path, 'utf8').slice(size).trim().split('\n');
+              for (const line of lost) trial.books.doubtful(line);
+              between += lost.length;
+              truncateSync(path, 0);
+            }
+          };
+          try {
+            const half = rotations / 2;
+            await withService(trial.data, async (service) => {
+              await rotateSome(half, 0);
+              // Until the last copy was seen, the bytes that it is known by are in memory alone.
+              await eventually(async () =>
+                expect((await ledger(service)).files).to.equal(half + 1),
+              );
+              if (kill) expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+              else await rotateSome(half, half);
+              if (!kill) writer.stop();
+              if (!kill) await settles(service, trial);
+            });
+            if (kill) await rotateSome(half, half);
+            writer.stop();
+            await run(trial.data, (service) => settles(service, trial));
+          } finally {
+            writer.stop();
+          }
+          console.log(`      ${between} lines were written between copies and truncations`);
+        }),
+    );
+  }
+});
+
+describe('a compressed file', () => {
+  for (const [id, read, passage] of [
+    ['T25a', 'to its end', 'while it runs'],
+    ['T25b', 'in part', 'over a stop'],
+    ['T25c', 'in part', 'over a kill -9'],
+    ['T25d', 'not at all', 'over a stop'],
+  ] as const) {
+    faultCase(
+      id,
+      `of a rotated log that was read ${read}: the rest is read, nothing is doubled, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const path = trial.at('app.log');
+          const compress = () => {
+            renameSync(path, `${path}.1`);
+            writeFileSync(`${path}.1.gz`, gzipSync(readFileSync(`${path}.1`)));
+            unlinkSync(`${path}.1`);
+            writeFileSync(path, trial.lines(2));
+          };
+          const first = read !== 'not at all';
+          if (first) writeFileSync(path, trial.lines(500));
+          await withService(trial.data, async (service) => {
+            await settles(service, trial);
+            if (passage === 'while it runs') {
+              compress();
+              await settles(service, trial);
+            }
+            const killed = passage === 'over a kill -9';
+            expect(await service.end(killed ? 'SIGKILL' : 'SIGTERM')).to.equal(
+              killed ? 'SIGKILL' : 0,
+            );
+          });
+          if (passage !== 'while it runs') {
+            appendFileSync(path, trial.lines(300));
+            compress();
+          }
+          for (let life = 0; life < 2; life++)
+            await run(trial.data, (service) => settles(service, trial));
+        }),
+    );
+  }
+
+  faultCase('T26a', 'that ends early is named, and read once it is whole', () =>
+    withTrial(async (trial) => {
+      const path = trial.at('app.log.1.gz');
+      const whole = gzipSync(trial.lines(3000));
+      writeFileSync(path, whole.subarray(0, whole.length / 2));
+      await withService(trial.data, async (service) => {
+        await refused(service, ['edge_logs/app.log.1.gz']);
+        expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+      });
+      await run(trial.data, async (service) => {
+        await refused(service, ['edge_logs/app.log.1.gz']);
+        appendFileSync(path, whole.subarray(whole.length / 2));
+        await settles(service, trial);
+        await refused(service, []);
+      });
+      await run(trial.data, (service) => settles(service, trial));
+    }),
+  );
+
+  faultCase('T26b', 'that is still being written is read once, when it is whole', () =>
+    withTrial((trial) =>
+      run(trial.data, async (service) => {
+        const whole = gzipSync(trial.lines(20_000), { level: 0 });
+        const file = openSync(trial.at('app.log.2.gz'), 'w');
+        for (let at = 0; at < whole.length; at += whole.length / 20) {
+          writeSync(file, whole.subarray(at, at + whole.length / 20));
+          await delay(100);
+        }
+        closeSync(file);
+        await settles(service, trial);
+        await refused(service, []);
+      }),
+    ),
+  );
+
+  faultCase('T26c', 'of several members gives the lines of all, however they are cut', () =>
+    withTrial(async (trial) => {
+      const bytes = Buffer.from(trial.lines(1000));
+      const cuts = [0, 100, 101, 5000, 5000, bytes.length];
+      const members = cuts.slice(1).map((to, i) => gzipSync(bytes.subarray(cuts[i], to)));
+      writeFileSync(trial.at('app.log.1.gz'), Buffer.concat(members));
+      await run(trial.data, (service) => settles(service, trial));
+    }),
+  );
+
+  const bytes = LONG ? 10e9 : 0.5e9;
+  faultCase(
+    'T26d',
+    `that unpacks to ${bytes / 1e9} GB of one line: memory stays flat, and other files flow`,
+    () =>
+      withTrial(async (trial) => {
+        const [bomb, other] = [trial.at('.bomb'), trial.at('other.log')];
+        await writeBomb(bomb, bytes);
+        await run(trial.data, async (service) => {
+          writeFileSync(other, trial.lines(1));
+          await settles(service, trial);
+          const before = memoryMb(service, 'VmHWM');
+          const slowest = await slowestAnswerMs(service, async () => {
+            renameSync(bomb, trial.at('bomb.log.gz'));
+            trial.books.bad('z'.repeat(4096));
+            await eventually(
+              async () => {
+                appendFileSync(other, trial.lines(1));
+                const { rejected } = await ledger(service);
+                expect(rejected).to.equal(1);
+              },
+              LONG ? 600_000 : 60_000,
+            );
+            await settles(service, trial);
+          });
+          const grown = memoryMb(service, 'VmHWM') - before;
+          console.log(`      ${grown.toFixed(0)} MB more, slowest answer ${slowest.toFixed(0)} ms`);
+          expect(grown).to.be.below(150);
+          expect(slowest).to.be.below(2000);
+        });
+        await run(trial.data, (service) => settles(service, trial));
+      }),
+    { timeoutMs: LONG ? 900_000 : 120_000 },
+  );
+});
+
+interface Writer {
+  /** Writes some lines now. */
+  write(): void;
+  /** Goes on at the path, as after a signal, if another file is there by now. */
+  reopen(): void;
+  stop(): void;
+}
+
+/** Appends lines to a file, some thousand a second, until it is stopped. */
+function startWriter(trial: Trial, path: string): Writer {
+  let file: number | null = openSync(path, 'a', 0o644);
+  const write = () => {
+    if (file !== null) writeSync(file, trial.lines(LINES));
+  };
+  const timer = setInterval(write, EVERY_MS);
+  return {
+    write,
+    reopen() {
+      if (file === null || !existsSync(path) || fstatSync(file).ino === statSync(path).ino) return;
+      closeSync(file);
+      file = openSync(path, 'a');
+    },
+    stop() {
+      clearInterval(timer);
+      if (file !== null) closeSync(file);
+      file = null;
+    },
+  };
+}
+
+/** A gzip file of one line of so many equal bytes; a thousandth of that in size. */
+async function writeBomb(path: string, bytes: number): Promise<void> {
+  const block = Buffer.alloc(1e7, 'z');
+  const packer = createGzip();
+  const file = openSync(path, 'w');
+  packer.on('data', (chunk: Buffer) => writeSync(file, chunk));
+  for (let left = bytes; left > 0; left -= block.length)
+    await new Promise((resolve) => packer.write(block, resolve));
+  await new Promise<void>((resolve) => {
+    packer.once('end', resolve);
+    packer.end('\n');
+  });
+  closeSync(file);
+}
+
+/** Waits until just these files of `edge_logs` are refused. */
+async function refused(service: Service, paths: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const entry = await ledger(service);
+    expect(entry.refused.map(({ path }) => path)).to.have.members(paths);
+  });
+}

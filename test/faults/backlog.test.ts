@@ -13,6 +13,7 @@ import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { edgeLines } from '../bench/lines.ts';
 import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
+import { faultCase } from './case.ts';
 
 /** 8 × 55,000 lines of about 950 bytes: more than 400 MB. Neither names nor inodes are in the order of age. */
 const FILES = 8;
@@ -22,43 +23,45 @@ const LIVE_EVERY_MS = 50;
 const FRESH_MS = 5000;
 const MEMORY_MB = 700;
 
-describe('a backlog', function () {
-  this.timeout(120_000);
+describe('a backlog', () => {
+  faultCase(
+    'T32',
+    'is read oldest file first in bounded memory, and a live file stays fresh meanwhile',
+    () =>
+      withFolder(async (data) => {
+        const folder = join(data, 'logs', 'edge_logs');
+        mkdirSync(folder, { recursive: true });
+        writeBacklog(folder);
 
-  it('is read oldest file first in bounded memory, and a live file stays fresh meanwhile', () =>
-    withFolder(async (data) => {
-      const folder = join(data, 'logs', 'edge_logs');
-      mkdirSync(folder, { recursive: true });
-      writeBacklog(folder);
-
-      const { written, lags } = await withService(data, async (service) => {
-        const live = startLive(folder);
-        const seen = watchLive(service, live);
-        try {
-          await eventually(async () => {
-            const entry = await edgeLedger(service);
-            expect(entry.lines).to.be.at.least(FILES * LINES);
-          }, 60_000);
-        } finally {
-          live.stop();
-        }
-        const lags = await seen;
-        const total = FILES * LINES + live.written.length;
-        await eventually(async () => expect((await edgeLedger(service)).rows).to.equal(total));
-        const peak = peakMemoryMb(service);
-        console.log(
-          `      peak ${peak} MB, ${lags.length} live lines, greatest lag ${Math.max(...lags)} ms`,
-        );
-        expect(peak).to.be.below(MEMORY_MB);
-        expect(await service.end('SIGTERM')).to.equal(0);
-        return { written: live.written, lags };
-      });
-      // A backlog that was read in no time would prove nothing.
-      expect(written.length).to.be.above(40);
-      expect(lags).to.have.length(written.length);
-      expect(Math.max(...lags)).to.be.below(FRESH_MS);
-      await wereReadOldestFirst(data);
-    }));
+        const { written, lags } = await withService(data, async (service) => {
+          const live = startLive(folder);
+          const seen = watchLive(service, live);
+          try {
+            await eventually(async () => {
+              const entry = await edgeLedger(service);
+              expect(entry.lines).to.be.at.least(FILES * LINES);
+            }, 60_000);
+          } finally {
+            live.stop();
+          }
+          const lags = await seen;
+          const total = FILES * LINES + live.written.length;
+          await eventually(async () => expect((await edgeLedger(service)).rows).to.equal(total));
+          const peak = peakMemoryMb(service);
+          console.log(
+            `      peak ${peak} MB, ${lags.length} live lines, greatest lag ${Math.max(...lags)} ms`,
+          );
+          expect(peak).to.be.below(MEMORY_MB);
+          expect(await service.end('SIGTERM')).to.equal(0);
+          return { written: live.written, lags };
+        });
+        // A backlog that was read in no time would prove nothing.
+        expect(written.length).to.be.above(40);
+        expect(lags).to.have.length(written.length);
+        expect(Math.max(...lags)).to.be.below(FRESH_MS);
+        await wereReadOldestFirst(data);
+      }),
+  );
 });
 
 function writeBacklog(folder: string) {

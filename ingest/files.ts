@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type Content, openContent } from './content.ts';
@@ -42,6 +43,8 @@ const MOVED_GRACE_MS = 60_000;
 const DELETED_GRACE_MS = 5_000;
 /** Handles beyond this many are closed; such a file is opened again by path, and identified anew. */
 const MAX_OPEN = 500;
+/** Of the handles that the process may have, log files take no more than this part: requests and the engine need some. */
+const SHARE_OF_HANDLES = 0.25;
 
 /**
  * Which files there are and which of the known ones they are. States of a known file:
@@ -55,6 +58,8 @@ export class Files {
   private readonly refusals: Refusals;
   private readonly waiting = new Map<string, { version: string; since: number }>();
   private lastId = 0;
+  private handles = 0;
+  private readonly maxOpen = Math.min(MAX_OPEN, Math.floor(handleLimit() * SHARE_OF_HANDLES));
   private readonly logs: string;
   private readonly sink: Sink;
   private readonly log: IngestLog;
@@ -246,11 +251,16 @@ export class Files {
 
   /** Keeps the number of open handles bounded; the files that have been quiet longest are closed. */
   async closeIdle(): Promise<void> {
+    if (this.handles <= this.maxOpen) return;
     const open = [...this.tailed.values()].filter((file) => file.content);
-    if (open.length <= MAX_OPEN) return;
     const idle = open.filter((file) => file.found && file.exhausted === file.version);
     idle.sort((a, b) => a.changedAt - b.changedAt);
-    for (const file of idle.slice(0, open.length - MAX_OPEN)) await this.release(file);
+    for (const file of idle.slice(0, this.handles - this.maxOpen)) await this.release(file);
+  }
+
+  /** Closes a file that was just met, or read to its end, when too many are open. */
+  async closeSurplus(file: TailedFile): Promise<void> {
+    if (file.found && this.handles > this.maxOpen) await this.release(file);
   }
 
   async close(): Promise<void> {
@@ -287,6 +297,8 @@ export class Files {
         changedAt: now,
         grewAt: recent ? now : Number.NEGATIVE_INFINITY,
       });
+      const file = this.tailed.get(known.id);
+      if (file) await this.closeSurplus(file);
     } finally {
       if (!kept) await content.close();
     }
@@ -336,16 +348,18 @@ export class Files {
 
   /**
    * The order to meet files in: known inodes, known paths, then the rest, so that a copy does not pass for the file
-   * that it is a copy of; the oldest first.
+   * that it is a copy of; the oldest first. Of several links to a known inode the one at its known path comes first: a
+   * link in the folder of another source must not make the file that source's.
    */
   private byKinship(entries: Found[]): Found[] {
     const files = [...this.known.values()].filter((file) => !file.gone);
     const inodes = new Set(files.map((file) => file.inode));
     const paths = new Set(files.map((file) => file.path));
     const rank = (entry: Found) => {
-      if (inodes.has(entry.inode)) return 0;
-      if (paths.has(entry.path)) return 1;
-      return isRotated(entry.path) ? 3 : 2;
+      const isKnownPath = paths.has(entry.path);
+      if (inodes.has(entry.inode)) return isKnownPath ? 0 : 1;
+      if (isKnownPath) return 2;
+      return isRotated(entry.path) ? 4 : 3;
     };
     return entries.sort((a, b) => rank(a) - rank(b) || a.mtimeMs - b.mtimeMs);
   }
@@ -447,12 +461,30 @@ export class Files {
     path: string;
   }): Promise<Content | null> {
     try {
-      return await openContent(join(this.logs, entry.path));
+      const content = await openContent(join(this.logs, entry.path));
+      this.handles++;
+      return {
+        ...content,
+        close: () => {
+          this.handles--;
+          return content.close();
+        },
+      };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT') this.refusals.add(entry, `it can not be opened (${code})`);
       return null;
     }
+  }
+}
+
+/** How many handles the process may have, as Linux tells it; Infinity elsewhere, and without a limit. */
+function handleLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 

@@ -179,6 +179,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       if (ended) file.exhausted = version;
       if (openEnd !== 'leave') file.judged = version;
       if (known.finished) await files.release(file);
+      else if (ended) await files.closeSurplus(file);
     } catch (error) {
       undo();
       if (error instanceof StagingError || error instanceof SinkError) throw error;

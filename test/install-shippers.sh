@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what test/end-to-end/ runs, from Debian's packages: rsyslog and logrotate into the system, syslog-ng, which
+# Installs what test/end-to-end/ and test/faults/ run, from Debian's packages: rsyslog, logrotate and libfaketime into the system, syslog-ng, which
 # can not be installed beside rsyslog, unpacked into test/.shippers/ (only its libraries go into the system). Does
 # nothing for what is there already. Needs root, or sudo that asks nothing, only if a package is missing.
 set -euo pipefail
@@ -36,6 +36,7 @@ download() {
 missing=()
 command -v rsyslogd >/dev/null || missing+=(rsyslog)
 command -v logrotate >/dev/null || missing+=(logrotate)
+ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing+=(libfaketime)
 [ ${#missing[@]} = 0 ] || with_lists install "${missing[@]}"
 
 command -v syslog-ng >/dev/null && exit

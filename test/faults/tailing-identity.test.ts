@@ -1,0 +1,177 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SOURCES } from '../../ingest/index.ts';
+import { INSTALL } from '../end-to-end/shippers.ts';
+import { faultCase, notHere } from './case.ts';
+import { ledger, PASSAGES, run, settles, through, withTrial } from './trial.ts';
+
+describe('files that are like each other', () => {
+  for (const [i, passage] of PASSAGES.entries()) {
+    faultCase(`T13${'abc'[i]}`, `that begin with the same 4 KiB are two, ${passage}`, () =>
+      withTrial(async (trial) => {
+        const header = `header ${'x'.repeat(4200)}`;
+        const [a, b] = [trial.at('a.log'), trial.at('b.log')];
+        await through(
+          trial,
+          passage,
+          async (service) => {
+            for (const path of [a, b]) {
+              trial.books.bad(header);
+              writeFileSync(path, `${header}\n`);
+            }
+            await settles(service, trial);
+          },
+          () => {
+            appendFileSync(a, trial.lines(3));
+            appendFileSync(b, trial.lines(7));
+          },
+          async (service) => {
+            await settles(service, trial);
+            appendFileSync(b, trial.lines(3));
+            appendFileSync(a, trial.lines(7));
+            await settles(service, trial);
+          },
+        );
+      }),
+    );
+
+    faultCase(
+      `T14${'abc'[i]}`,
+      `a copy under another name is a file of its own, under a rotated name none, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          const [original, other] = [trial.at('a.log'), trial.at('b.log')];
+          const lines = Array.from({ length: 20 }, () => trial.books.line());
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              writeFileSync(original, lines.join(''));
+              await settles(service, trial);
+            },
+            () => {
+              copyFileSync(original, other);
+              for (const line of lines) trial.books.copied(line);
+              copyFileSync(original, trial.at('a.log.1'));
+            },
+            async (service) => {
+              await settles(service, trial);
+              // Each goes on by itself.
+              appendFileSync(original, trial.lines(2));
+              appendFileSync(other, trial.lines(3));
+              await settles(service, trial);
+            },
+          );
+          await run(trial.data, (service) => settles(service, trial));
+        }),
+    );
+
+    faultCase(
+      `T15${'abc'[i]}`,
+      `hard and symbolic links in the folders of all sources: read once, as the source it was first, ${passage}`,
+      () =>
+        withTrial(async (trial) => {
+          // A folder's place in a listing is no matter of its name: one of eight comes before any ninth.
+          const source = 'realtime_logs';
+          const path = trial.at('app.log', source);
+          await through(
+            trial,
+            passage,
+            async (service) => {
+              writeFileSync(path, trial.lines(5, source));
+              await settles(service, trial, [source]);
+            },
+            () => {
+              for (const other of SOURCES.filter((name) => name !== source)) {
+                linkSync(path, trial.at('hard.log', other));
+                symlinkSync(path, trial.at('soft.log', other));
+              }
+              appendFileSync(path, trial.lines(5, source));
+            },
+            async (service) => {
+              await settles(service, trial, [source]);
+              appendFileSync(trial.at('hard.log'), trial.lines(5, source));
+              await settles(service, trial, [source]);
+              expect((await ledger(service, source)).refused).to.deep.equal([]);
+            },
+          );
+          appendFileSync(path, trial.lines(5, source));
+          await run(trial.data, (service) => settles(service, trial, [source]));
+        }),
+    );
+  }
+});
+
+describe('time that is not what it should be', () => {
+  faultCase('T33a', 'mtimes in the future and long ago, and back again: every line once', () =>
+    withTrial(async (trial) => {
+      const days = [1, -1, 400, -20_000, 0];
+      const files = days.map((_, n) => trial.at(`app-${n}.log`));
+      const age = (shift: number) => {
+        for (const [n, path] of files.entries()) {
+          const at = new Date(Date.now() + (days[(n + shift) % days.length] ?? 0) * 864e5);
+          utimesSync(path, at, at);
+        }
+      };
+      for (let life = 0; life < 3; life++) {
+        for (const path of files) appendFileSync(path, trial.lines(4));
+        age(life);
+        await run(trial.data, async (service) => {
+          await settles(service, trial);
+          for (const path of files) appendFileSync(path, trial.lines(4));
+          age(life + 1);
+          await settles(service, trial);
+        });
+      }
+    }),
+  );
+
+  const library = fakeTime();
+  const title = 'the clock a day ahead, a day behind, right: every line once, and none is removed';
+  if (library === null) notHere('T33b', title, `no libfaketime; ${INSTALL}`);
+  else
+    faultCase('T33b', title, () =>
+      withTrial(async (trial) => {
+        const path = trial.at('app.log');
+        for (const clock of ['+0d', '+1d', '-1d', '+1d', '+0d']) {
+          appendFileSync(path, trial.lines(5));
+          // The clocks that waits go by, and the times of files, stay as they are.
+          const env = {
+            LD_PRELOAD: library,
+            FAKETIME: clock,
+            FAKETIME_DONT_FAKE_MONOTONIC: '1',
+            NO_FAKE_STAT: '1',
+          };
+          await run(
+            trial.data,
+            async (service) => {
+              appendFileSync(path, trial.lines(5));
+              await settles(service, trial);
+              const offDays = (Date.parse(String(service.log[0]?.time)) - Date.now()) / 864e5;
+              expect(offDays).to.be.closeTo(Number.parseInt(clock, 10), 0.1);
+              expect(await ledger(service)).to.include({ removed: 0, removed_rejected: 0 });
+            },
+            { env },
+          );
+        }
+      }),
+    );
+});
+
+/** Debian's libfaketime, which gives a program another clock; null when it is not installed. */
+function fakeTime(): string | null {
+  if (!existsSync('/usr/lib')) return null;
+  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime'));
+  const library = folders.map((folder) => join(folder, 'libfaketimeMT.so.1')).find(existsSync);
+  return library ?? null;
+}

@@ -58,7 +58,8 @@ const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
   let storing: Promise<void> = Promise.resolve();
-  // A state must not be recorded before the batch that led to it is stored.
+  // A state must not be recorded before the batch that led to it is stored. Of the batch that is being filled it is enough
+  // that a file is in it once, and its state recorded before its lines are taken; `take` sees to the batches between.
   const record: Sink['record'] = async (states, forgotten) => {
     try {
       await storing;
@@ -119,7 +120,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       for (; left > 0; left--) {
         const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
         const open = openBatch(source, path, space);
-        const batch = await fill(own, open, end);
+        const batch = await fill(own, open, batches, end);
         if (batch) batches.push(batch);
         space = open.left();
         if (open.room() > 0) break;
@@ -136,11 +137,16 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     storing.catch(() => {});
   };
 
-  const fill = async (own: readonly TailedFile[], batch: OpenBatch, end?: OpenEnd) => {
+  const fill = async (
+    own: readonly TailedFile[],
+    batch: OpenBatch,
+    before: readonly Batch[],
+    end?: OpenEnd,
+  ) => {
     try {
       for (const file of own) {
         if (batch.room() === 0) break;
-        await take(file, batch, end);
+        await take(file, batch, before, end);
       }
     } catch (error) {
       await batch.finish().catch(() => {});
@@ -157,7 +163,13 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     maxLines = BATCH_LINES;
   };
 
-  const take = async (file: TailedFile, batch: OpenBatch, end?: OpenEnd) => {
+  /** `before`: batches that were filled, and are not on their way to the sink yet. */
+  const take = async (
+    file: TailedFile,
+    batch: OpenBatch,
+    before: readonly Batch[],
+    end?: OpenEnd,
+  ) => {
     const content = await files.open(file);
     if (!content) return;
     const { version } = file;
@@ -169,7 +181,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         openEnd,
         buffer,
       });
-      if (result.outcome === 'changed') return await files.replaced(file);
+      if (result.outcome === 'changed') {
+        // What would be recorded of it now is ahead of the store, as `record` waits only for the batches that are on
+        // their way; a copy would go on there, and lose what they hold. The next round finds it changed again.
+        const isHeld = before.some((filled) => filled.files.some(({ id }) => id === file.known.id));
+        return isHeld ? undefined : await files.replaced(file);
+      }
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
       const known = { ...result.known, finished: content.gzip && ended ? version : null };

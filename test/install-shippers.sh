@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs what test/end-to-end/ and test/faults/ run, from Debian's packages: rsyslog, logrotate and libfaketime into the system, syslog-ng, which
-# can not be installed beside rsyslog, unpacked into test/.shippers/ (only its libraries go into the system). Does
-# nothing for what is there already. Needs root, or sudo that asks nothing, only if a package is missing.
+# Installs what test/end-to-end/ and test/faults/ run, from Debian's packages: rsyslog, logrotate and libfaketime into
+# the system, syslog-ng, which can not be installed beside rsyslog, unpacked into test/.shippers/ (only its libraries go
+# into the system). Does nothing for what is there already. Needs root, or sudo that asks nothing, only if a package is
+# missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin:/sbin

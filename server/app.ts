@@ -5,7 +5,7 @@ import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Ingest } from '../ingest/index.ts';
-import { accessToken } from './auth.ts';
+import { accessToken, requires } from './auth.ts';
 import { books } from './books.ts';
 import type { Cache } from './cache.ts';
 import { endpoint } from './endpoint.ts';
@@ -13,10 +13,14 @@ import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { alive, health } from './health.ts';
 import { problem } from './problem.ts';
+import { rateLimit } from './rate-limit.ts';
 import type { Limits, Store } from './store/index.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface AppDeps {
-  readonly token: string;
+  readonly tokens: Tokens;
+  /** Requests a minute and token; null for any number. */
+  readonly rateLimit: number | null;
   /** The origin that browsers may call from; null for none. */
   readonly corsOrigin: string | null;
   readonly store: Store;
@@ -51,13 +55,14 @@ export function createApp(deps: AppDeps): Express {
     ];
     app.use('/api', cors({ origin: deps.corsOrigin, methods: ['GET', 'HEAD'], allowedHeaders }));
   }
-  app.use('/api', accessToken(deps.token));
+  app.use('/api', accessToken(deps.tokens));
+  if (deps.rateLimit !== null) app.use('/api', rateLimit(deps.rateLimit));
   app.use('/api', (_request, response, next) => {
     const others = response.getHeader('Vary');
     response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
     next();
   });
-  app.all('/api/endpoints/query/:endpoint', endpoint(deps));
+  app.all('/api/endpoints/query/:endpoint', requires('query'), endpoint(deps));
   app.use('/api', books(deps));
   app.use(health(deps.store, deps.ingest));
   app.use(() => {

@@ -1,28 +1,43 @@
-import { hash, timingSafeEqual } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { AppError } from './errors.ts';
+import type { Scope } from './token-file.ts';
+import type { Access, Tokens } from './tokens.ts';
 
 /**
- * Lets a request pass that carries the token as `X-API-KEY`, or as `Authorization: Bearer`. Of several headers each
- * must hold it. Throws `UNAUTHORIZED`, the same for a missing and a wrong one.
+ * Lets a request pass that carries a token as `X-API-KEY`, or as `Authorization: Bearer`; of several headers each must
+ * hold the same. Throws `UNAUTHORIZED`, the same for a missing, wrong, expired and revoked one.
  */
-export function accessToken(token: string): RequestHandler {
-  const expected = digest(token);
+export function accessToken(tokens: Tokens): RequestHandler {
   return function checkAccessToken(request, response, next) {
     const { 'x-api-key': keys = [], authorization = [] } = request.headersDistinct;
     const given = [
       ...keys,
       ...authorization.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? ''),
     ];
-    if (given.length === 0 || !given.every((value) => timingSafeEqual(digest(value), expected))) {
+    const [access = null, ...others] = given.map((token) => tokens.find(token));
+    if (access === null || others.some((other) => other !== access)) {
       response.set('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
     }
+    response.locals.access = access;
     next();
   };
 }
 
-/** Hashed, because `timingSafeEqual` wants equal lengths and a length must not leak. */
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
+/** What the token of this request allows. */
+export function accessOf(response: Response): Access {
+  const { access } = response.locals;
+  if (!access) throw new Error('BUG: a request was not checked for its token');
+  return access;
+}
+
+/** Lets a request pass whose token has the scope. Throws `SCOPE_MISSING`. */
+export function requires(scope: Scope): RequestHandler {
+  return function checkScope(_request, response, next) {
+    if (!accessOf(response).scopes.has(scope))
+      throw new AppError('SCOPE_MISSING', {
+        detail: `Expected a token with the scope "${scope}", got one without it.`,
+      });
+    next();
+  };
 }

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { type Ingest, isSource, SOURCES } from '../ingest/index.ts';
+import { requires } from './auth.ts';
 import { encode } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
@@ -17,28 +18,43 @@ export interface BooksDeps {
 const REJECTED_DEFAULT = 100;
 const REJECTED_MAX = 1000;
 
-/** What can be looked up beside the saved queries: themselves, the ledger, the rejected lines, what is due. */
+/**
+ * What can be looked up beside the saved queries: themselves, the ledger, the rejected lines, what is due. All but the
+ * first is for tokens of the scope `admin` alone, and so is whatever comes behind this router.
+ */
 export function books({ endpoints, store, limits, ingest }: BooksDeps): Router {
   const router = Router();
-  const routes: Record<string, (search: URLSearchParams) => Plain[] | Promise<Plain[]>> = {
-    '/endpoints': () => endpoints.all.map(publicFields),
-    '/ledger': () => ledger(store, ingest),
-    '/rejected': (search) => store.rejected(readSource(search), readLimit(search)),
-    '/retention': () => wouldRemove(store.retention, limits),
-  };
-  for (const [path, read] of Object.entries(routes)) {
-    const handler: RequestHandler = async (request, response) => {
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new AppError('METHOD_NOT_ALLOWED');
-      const result = await read(searchOf(request.url));
-      response
-        .set('Cache-Control', 'private, no-cache')
-        .type('json')
-        .send(`{"result":${encode(result)}}`);
-    };
-    router.all(path, handler);
-  }
+  router.all(
+    '/endpoints',
+    requires('query'),
+    answer(() => endpoints.all.map(publicFields)),
+  );
+  router.use(requires('admin'));
+  router.all(
+    '/ledger',
+    answer(() => ledger(store, ingest)),
+  );
+  router.all(
+    '/rejected',
+    answer((search) => store.rejected(readSource(search), readLimit(search))),
+  );
+  router.all(
+    '/retention',
+    answer(() => wouldRemove(store.retention, limits)),
+  );
   return router;
+}
+
+function answer(read: (search: URLSearchParams) => Plain[] | Promise<Plain[]>): RequestHandler {
+  return async function answerBooks(request, response) {
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      throw new AppError('METHOD_NOT_ALLOWED');
+    const result = await read(searchOf(request.url));
+    response
+      .set('Cache-Control', 'private, no-cache')
+      .type('json')
+      .send(`{"result":${encode(result)}}`);
+  };
 }
 
 function publicFields(query: Endpoints['all'][number]): Plain {

@@ -32,12 +32,20 @@ export interface SavedQuery {
   readonly redactPii: boolean;
   readonly parameters: readonly Parameter[];
   readonly windows: Windows | null;
+  /** Whether it takes `@pinned_project`. */
+  readonly pinned: boolean;
   /** The statement, each `@name` written `$name`. */
   readonly sql: string;
 }
 
 /** The parameter that the server supplies to a query with `windows`. */
 export const NEWEST_FROM = 'newest_from';
+
+/**
+ * The parameter that the server supplies to a query that uses it: the project that the caller's token is pinned to, or
+ * NULL. A query whose `project` is a regular expression needs it, since such a one matches others' rows, too.
+ */
+export const PINNED_PROJECT = 'pinned_project';
 
 /** A fault in a query's file; `line` counts from 1. */
 export class QueryFileError extends Error {
@@ -130,6 +138,7 @@ export function compile(name: string, file: string, text: string): SavedQuery {
     redactPii: flag('redact_pii'),
     parameters,
     windows,
+    pinned: used.has(PINNED_PROJECT),
     sql,
   };
 }
@@ -195,6 +204,9 @@ function checkParameters(
   if (declared.has(NEWEST_FROM))
     fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
   if (windows) declared.add(NEWEST_FROM);
+  if (declared.has(PINNED_PROJECT))
+    fail(1, `@${PINNED_PROJECT} is supplied by the server, use it without --! parameter`);
+  if (used.has(PINNED_PROJECT)) declared.add(PINNED_PROJECT);
   for (const [name, line] of used) {
     if (!declared.has(name))
       fail(

@@ -2,6 +2,7 @@ import type { Source } from '../ingest/index.ts';
 import {
   age,
   bytes,
+  count,
   diskSize,
   duration,
   ofEach,
@@ -18,7 +19,16 @@ export interface Setting {
   readonly description: string;
 }
 
-type SettingType = 'path' | 'text' | 'port' | 'size' | 'sizes' | 'ages' | 'duration' | 'level';
+type SettingType =
+  | 'path'
+  | 'text'
+  | 'port'
+  | 'size'
+  | 'sizes'
+  | 'ages'
+  | 'duration'
+  | 'level'
+  | 'count';
 
 const MIB = 1024 * 1024;
 const MAX_LINE_MAX = 16 * MIB;
@@ -56,6 +66,13 @@ export const SETTINGS = [
     type: 'path',
     default: '',
     description: 'A file that holds the access token.',
+  },
+  {
+    name: 'TAILPOND_TOKENS',
+    type: 'path',
+    default: '',
+    description:
+      'The file of further tokens, read at the start and on SIGHUP; without it tokens.json in the data folder. It need not be there.',
   },
   {
     name: 'TAILPOND_LOG_LEVEL',
@@ -105,6 +122,18 @@ export const SETTINGS = [
     description: 'Free space below which nothing is stored until there is room again, or off.',
   },
   {
+    name: 'TAILPOND_MAX_CONNECTIONS',
+    type: 'count',
+    default: '512',
+    description: 'How many connections may be open; some more get 503, those beyond are closed.',
+  },
+  {
+    name: 'TAILPOND_RATE_LIMIT',
+    type: 'count',
+    default: 'off',
+    description: 'How many requests a minute each token may make, or off.',
+  },
+  {
     name: 'TAILPOND_CORS_ORIGIN',
     type: 'text',
     default: '',
@@ -120,6 +149,8 @@ export interface Config {
   readonly port: number;
   readonly token: string | null;
   readonly tokenFile: string | null;
+  /** The file of further tokens; null: the one in the data folder. */
+  readonly tokens: string | null;
   readonly logLevel: string;
   /** As DuckDB takes it. */
   readonly memory: number;
@@ -132,6 +163,9 @@ export interface Config {
   readonly maxSourceBytes: Readonly<Record<Source, number>>;
   /** Bytes that must be free for lines to be stored; 0: the disk is not looked at. */
   readonly minFree: number;
+  readonly maxConnections: number;
+  /** Requests a minute and token; null: any number. */
+  readonly rateLimit: number | null;
   readonly corsOrigin: string | null;
 }
 
@@ -202,6 +236,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
         /^\S{16,}$/.test(token) ? token : null,
       ),
     tokenFile: text('TAILPOND_TOKEN_FILE') || null,
+    tokens: text('TAILPOND_TOKENS') || null,
     logLevel: expect(
       'TAILPOND_LOG_LEVEL',
       `one of ${LEVELS.join(', ')}`,
@@ -222,6 +257,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
       'off or a size, such as 500MB',
       text('TAILPOND_MIN_FREE') === 'off' ? 0 : bytes(text('TAILPOND_MIN_FREE')),
     ),
+    maxConnections: expect(
+      'TAILPOND_MAX_CONNECTIONS',
+      'a whole number from 1 to 1000000',
+      count(text('TAILPOND_MAX_CONNECTIONS')),
+    ),
+    rateLimit:
+      text('TAILPOND_RATE_LIMIT') === 'off'
+        ? null
+        : expect(
+            'TAILPOND_RATE_LIMIT',
+            'off or a whole number from 1 to 1000000',
+            count(text('TAILPOND_RATE_LIMIT')),
+          ),
     corsOrigin: text('TAILPOND_CORS_ORIGIN')
       ? expect(
           'TAILPOND_CORS_ORIGIN',

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { accessOf } from './auth.ts';
 import type { Cache, Cached } from './cache.ts';
-import type { SavedQuery } from './compile.ts';
+import { PINNED_PROJECT, type SavedQuery } from './compile.ts';
 import { encodeRows } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
@@ -9,6 +10,7 @@ import { checkParameters, readParameters, searchOf, type Values } from './parame
 import { redact } from './redact.ts';
 import { redaction } from './redaction.ts';
 import type { Rows, Store } from './store/index.ts';
+import type { Access } from './tokens.ts';
 
 export interface EndpointDeps {
   readonly endpoints: Endpoints;
@@ -36,7 +38,7 @@ export function endpoint({
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
     }
-    const values = readParameters(query, search);
+    const values = forBearer(query, readParameters(query, search), accessOf(response));
     const load = (signal?: AbortSignal) => answer(query, values, redacted, store, signal);
 
     if (query.caching === null) {
@@ -54,6 +56,34 @@ export function endpoint({
     );
     sendCached(request, response, cached, query.caching);
   };
+}
+
+/**
+ * The values as the bearer of a token may ask for them. One that is pinned to a project may ask for that one alone, at
+ * endpoints that keep to it: by comparing `project` as text, or by `@pinned_project`. Throws `PROJECT_FORBIDDEN`. Comes before
+ * the cache, whose key the values are.
+ */
+function forBearer(query: SavedQuery, values: Values, { project }: Access): Values {
+  if (project !== null) {
+    const parameter = query.parameters.find(({ name }) => name === 'project');
+    if (!parameter || (parameter.type === 'regexp' && !query.pinned))
+      throw new AppError('PROJECT_FORBIDDEN', {
+        detail: 'Expected an endpoint that keeps to one project: this token may ask no other.',
+      });
+    if (values.project !== project) {
+      const detail = 'Expected "project" to be the one that this token is for, got another.';
+      throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });
+    }
+  }
+  return query.pinned
+    ? { ...values, ...anyMatch(query, project), [PINNED_PROJECT]: project }
+    : values;
+}
+
+/** With a pin, an expression would only take away rows of that project; as one, the text of a project is not even meant. */
+function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
+  const expression = parameters.some(({ name, type }) => name === 'project' && type === 'regexp');
+  return pin !== null && expression ? { project: '' } : {};
 }
 
 async function answer(

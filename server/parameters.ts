@@ -41,11 +41,10 @@ export async function checkParameters(
   store: Store,
   signal?: AbortSignal,
 ): Promise<Values> {
-  const checked: Record<string, string | null> = {};
+  const checked: Record<string, string | null> = { ...values };
   const faults: Fault[] = [];
   for (const { name, type } of query.parameters) {
     const value = values[name] ?? null;
-    checked[name] = value;
     if (value === null) continue;
     if (type === 'timestamp') {
       checked[name] = await moment(value, store, signal);

@@ -1,4 +1,5 @@
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { ErrorRequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { AppError } from './errors.ts';
 
@@ -20,26 +21,27 @@ export function problem(logger: Logger): ErrorRequestHandler {
 }
 
 /** Writes one error as an answer. */
-export function sendProblem(response: Response, error: AppError, requestId: string): void {
+export function sendProblem(response: ServerResponse, error: AppError, requestId: string): void {
   const { code, status, title, detail, faults } = error;
-  if (status === 503) response.set('Retry-After', '1');
-  if (code === 'METHOD_NOT_ALLOWED') response.set('Allow', 'GET, HEAD');
-  response.set('Cache-Control', 'no-store');
-  response
-    .status(status)
-    .type('application/problem+json')
-    .send(
-      JSON.stringify({
-        type: 'about:blank',
-        title,
-        status,
-        detail,
-        instance: requestId,
-        code,
-        errors: faults,
-        error: { message: detail },
-      }),
-    );
+  const body = Buffer.from(
+    JSON.stringify({
+      type: 'about:blank',
+      title,
+      status,
+      detail,
+      instance: requestId,
+      code,
+      errors: faults,
+      error: { message: detail },
+    }),
+  );
+  if (status === 503) response.setHeader('Retry-After', '1');
+  if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET, HEAD');
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
+  response.setHeader('Content-Length', body.length);
+  response.statusCode = status;
+  response.end(body);
 }
 
 /** What is not meant for clients becomes one that says nothing: messages of the engine quote SQL, paths and rows. */

@@ -1,19 +1,21 @@
 import { mkdirSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { startIngest } from '../ingest/index.ts';
 import { createApp, createStartingApp } from './app.ts';
 import { createCache } from './cache.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import type { Demo } from './demo.ts';
+import { createDoor } from './door.ts';
 import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
 import { openStore } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
+import { openTokens, type Tokens } from './tokens.ts';
 
 /** Closes one thing that was opened. */
 type Closer = () => Promise<void> | void;
@@ -64,12 +66,14 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     mkdirSync(logs, { recursive: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const token = readToken(config, folder);
+    const tokenFile = config.tokens ?? join(data, 'tokens.json');
+    const tokens = openTokens(token.value, tokenFile);
+    process.on('SIGHUP', () => reload(tokens, tokenFile, logger));
 
     // The door opens first: while the store is opened, requests are told so.
     let answer: RequestListener = createStartingApp(logger);
-    const server = createServer(
-      { requestTimeout: 15_000, headersTimeout: 10_000, maxHeaderSize: 128 * 1024 },
-      (request, response) => answer(request, response),
+    const server = createDoor(config.maxConnections, (request, response) =>
+      answer(request, response),
     );
     await new Promise<void>((listening, failed) => {
       server.once('error', failed).listen(config.port, config.host, listening);
@@ -106,7 +110,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
         logger.warn({ err: error }, 'a cached answer could not be refreshed'),
     });
     answer = createApp({
-      token: token.value,
+      tokens,
+      rateLimit: config.rateLimit,
       corsOrigin: config.corsOrigin,
       store,
       ingest,
@@ -127,6 +132,17 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
   } catch (error) {
     await closeAll();
     throw error;
+  }
+}
+
+/** Takes the token file as it is now; while it is wrong, the tokens stay as they were. */
+function reload(tokens: Tokens, path: string, logger: Logger) {
+  try {
+    tokens.reload();
+    logger.info({ path, tokens: tokens.count() }, 'the token file was read again');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');
   }
 }
 

@@ -8,6 +8,11 @@ export function port(text: string): number | null {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : null;
 }
 
+/** A whole number from 1 to a million. */
+export function count(text: string): number | null {
+  return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1e6 ? Number(text) : null;
+}
+
 const UNITS: Record<string, number> = {
   b: 1,
   kb: 1e3,

@@ -22,6 +22,7 @@ import {
   type Store,
   type Clock as StoreClock,
 } from '../server/store/index.ts';
+import { openTokens } from '../server/tokens.ts';
 
 export const TOKEN = 'a-token-for-tests-only';
 /** A logger that says nothing. */
@@ -193,7 +194,8 @@ export async function withApp<T>(
     async (pond) => {
       const folder = settings.endpoints ?? join(ROOT, 'sql', 'endpoints');
       const app = createApp({
-        token: TOKEN,
+        tokens: openTokens(TOKEN, join(data, 'tokens.json')),
+        rateLimit: null,
         corsOrigin: settings.corsOrigin ?? null,
         store: pond.store,
         ingest: pond.ingest,

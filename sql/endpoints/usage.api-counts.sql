@@ -19,6 +19,8 @@ with requests as (
       end
     )::timestamp
     and timestamp <= now()::timestamp
+    -- A token that is pinned to a project sees the rows of that project alone, whatever their URL.
+    and (@pinned_project::varchar is null or project = @pinned_project::varchar)
     -- Where every match begins with the same text, it is sought first: that takes half the time of the expression.
     and contains(
       coalesce(url, host || path, project),

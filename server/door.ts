@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError } from './errors.ts';
+import { sendProblem } from './problem.ts';
+
+/** A request's head must be whole within this time from the connection or from its first byte, … */
+const HEADERS_MS = 10_000;
+/** … and all of it within this. */
+const REQUEST_MS = 15_000;
+/** How often Node looks for those that are late; with its default of 30 s they would be closed up to half a minute later. */
+const CHECK_MS = 1000;
+/** Without a request in this time a connection is closed. */
+const KEEP_ALIVE_MS = 5000;
+/** An answer of which nothing was read in this time is dropped, with its connection. */
+const READ_MS = 30_000;
+/** Then a client connects anew, so that a proxy in front of several services spreads its load. */
+const MAX_REQUESTS = 1000;
+
+const MAX_HEAD_BYTES = 128 * 1024;
+const MAX_URL_BYTES = 32 * 1024;
+const MAX_HEADERS = 100;
+
+/** Connections beyond the limit that are told 503, not just closed, and how long one may take to ask. */
+const REFUSED_MORE = 64;
+const REFUSED_MS = 1000;
+
+/**
+ * An HTTP server that bounds what clients may take: connections, time, headers, URLs. What is within the bounds is
+ * answered by `answer`; the rest gets a problem, or Node's bare 400, 408 and 431 where there is no request yet.
+ */
+export function createDoor(maxConnections: number, answer: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEAD_BYTES,
+    },
+    (request, response) => {
+      const error = refused.has(request.socket)
+        ? new AppError('CONNECTIONS_EXHAUSTED')
+        : headFault(request);
+      if (error) return refuse(response, error);
+      dropIfUnread(response);
+      answer(request, response);
+    },
+  );
+  server.maxRequestsPerSocket = MAX_REQUESTS;
+  // Node passes over those beyond in silence; one more, so that they are seen.
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxConnections = maxConnections + REFUSED_MORE;
+
+  const refused = new WeakSet<Socket>();
+  let open = 0;
+  server.on('connection', (socket) => {
+    open++;
+    socket.once('close', () => open--);
+    if (open <= maxConnections) return;
+    refused.add(socket);
+    setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+  });
+  return server;
+}
+
+function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
+  if (url.length > MAX_URL_BYTES)
+    return new AppError('URL_TOO_LONG', {
+      detail: `Expected a URL of at most ${MAX_URL_BYTES} bytes, got ${url.length}.`,
+    });
+  if (rawHeaders.length > 2 * MAX_HEADERS)
+    return new AppError('HEADERS_TOO_MANY', {
+      detail: `Expected at most ${MAX_HEADERS} headers, got more.`,
+    });
+  return null;
+}
+
+function refuse(response: ServerResponse, error: AppError) {
+  const id = randomUUID();
+  response.setHeader('X-Request-Id', id);
+  response.setHeader('Connection', 'close');
+  sendProblem(response, error, id);
+}
+
+/** From the moment the answer is complete: before it, a connection is silent for as long as the query runs. */
+function dropIfUnread(response: ServerResponse) {
+  response.once('prefinish', () => response.socket?.setTimeout(READ_MS));
+  // Before Node's own listener, which sets the time of keep-alive.
+  response.prependOnceListener('finish', () => response.socket?.setTimeout(0));
+}

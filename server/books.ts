@@ -4,7 +4,7 @@ import { requires } from './auth.ts';
 import { encode } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
-import { searchOf } from './parameters.ts';
+import { bracketed, searchOf } from './parameters.ts';
 import { wouldRemove } from './retention.ts';
 import type { Limits, Plain, Store } from './store/index.ts';
 
@@ -111,6 +111,8 @@ function readLimit(search: URLSearchParams): number {
 }
 
 function once(search: URLSearchParams, name: string): string {
+  const detail = bracketed(search, name);
+  if (detail) throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: name, detail }] });
   const given = search.getAll(name);
   if (given.length > 1) throw invalid(name, 'given once', given.join(', '));
   return given[0] ?? '';

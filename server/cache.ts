@@ -31,9 +31,22 @@ export interface Lifetime {
 }
 
 export interface Cache {
-  /** The answer under `key`, or what `load` gives; one load a key at a time. A load that fails is not kept. */
-  get(key: string, lifetime: Lifetime, load: () => Promise<Buffer>): Promise<Cached>;
+  /**
+   * The answer under `key`, or what `load` gives; one load a key at a time. A load that fails is not kept. `leaving` is
+   * called by who has to wait; when all who wait for a load have left, its signal is aborted.
+   */
+  get(key: string, lifetime: Lifetime, load: Load, leaving?: () => AbortSignal): Promise<Cached>;
   clear(): void;
+}
+
+/** Makes an answer. Should end when the signal is aborted, with its reason. */
+export type Load = (signal: AbortSignal) => Promise<Buffer>;
+
+interface Loading {
+  readonly entry: Promise<Entry>;
+  readonly ending: AbortController;
+  /** Who wait for it; Infinity for one that goes on without them, too. */
+  waiting: number;
 }
 
 interface Entry {
@@ -53,33 +66,47 @@ export function createCache(options: CacheOptions): Cache {
     maxSize: options.maxBytes,
     sizeCalculation: ({ body }, key) => body.length + key.length + 1,
   });
-  const loading = new Map<string, Promise<Entry>>();
+  const loading = new Map<string, Loading>();
 
-  const load = (key: string, lifetime: Lifetime, run: () => Promise<Buffer>): Promise<Entry> => {
+  const load = (key: string, lifetime: Lifetime, run: Load): Loading => {
     const running = loading.get(key);
-    if (running) return running;
-    const started = run()
+    if (running && !running.ending.signal.aborted) return running;
+    const ending = new AbortController();
+    const done = () => {
+      if (loading.get(key) === started) loading.delete(key);
+    };
+    const entry = run(ending.signal)
       .then((body) => {
         const madeAt = clock.now();
         const askedAt = entries.peek(key)?.askedAt ?? madeAt;
-        const entry = {
+        const made = {
           body,
           etag: `W/"${hash('sha1', body, 'base64url')}"`,
           madeAt,
           askedAt,
           warming: false,
         };
-        entries.set(key, entry);
-        loading.delete(key);
-        warmLater(key, entry, lifetime, run);
-        return entry;
+        entries.set(key, made);
+        done();
+        warmLater(key, made, lifetime, run);
+        return made;
       })
-      .finally(() => loading.delete(key));
+      .finally(done);
+    const started: Loading = { entry, ending, waiting: 0 };
     loading.set(key, started);
     return started;
   };
 
-  const warmLater = (key: string, entry: Entry, lifetime: Lifetime, run: () => Promise<Buffer>) => {
+  const waitFor = (started: Loading, leaving?: () => AbortSignal): Promise<Entry> => {
+    const left = leaving?.();
+    started.waiting += left ? 1 : Infinity;
+    left?.addEventListener('abort', () => {
+      if (--started.waiting === 0) started.ending.abort(left.reason);
+    });
+    return started.entry;
+  };
+
+  const warmLater = (key: string, entry: Entry, lifetime: Lifetime, run: Load) => {
     if (lifetime.warming === null || entry.warming || loading.has(key)) return;
     entry.warming = true;
     const warm = () => {
@@ -87,7 +114,7 @@ export function createCache(options: CacheOptions): Cache {
       const now = clock.now();
       const forgotten = entries.peek(key) !== entry;
       if (forgotten || now - entry.askedAt >= lifetime.caching * 1000) return;
-      load(key, lifetime, run).catch((error) => {
+      waitFor(load(key, lifetime, run)).catch((error) => {
         options.onRefreshFailed?.(error);
         if (alive(entry, lifetime)) warmLater(key, entry, lifetime, run);
       });
@@ -99,7 +126,7 @@ export function createCache(options: CacheOptions): Cache {
     clock.now() - entry.madeAt < caching * 1000;
 
   return {
-    async get(key, lifetime, run) {
+    async get(key, lifetime, run, leaving) {
       const entry = entries.get(key);
       const now = clock.now();
       if (entry) entry.askedAt = now;
@@ -108,7 +135,7 @@ export function createCache(options: CacheOptions): Cache {
         const { body, etag } = entry;
         return { body, etag, age: Math.floor((now - entry.madeAt) / 1000), hit: true };
       }
-      const { body, etag } = await load(key, lifetime, run);
+      const { body, etag } = await waitFor(load(key, lifetime, run), leaving);
       return { body, etag, age: 0, hit: false };
     },
     clear: () => entries.clear(),

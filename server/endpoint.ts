@@ -39,7 +39,7 @@ export function endpoint({
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
     }
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const load = (signal?: AbortSignal) => answer(query, values, redacted, store, signal);
+    const load = (signal: AbortSignal) => answer(query, values, redacted, store, signal);
 
     if (query.caching === null) {
       const body = await load(disconnected(response));
@@ -51,9 +51,8 @@ export function endpoint({
       return;
     }
     const key = JSON.stringify([query.id, values, redacted]);
-    const cached = await cache.get(key, { caching: query.caching, warming: query.warming }, () =>
-      load(),
-    );
+    const lifetime = { caching: query.caching, warming: query.warming };
+    const cached = await cache.get(key, lifetime, load, () => disconnected(response));
     sendCached(request, response, cached, query.caching);
   };
 }

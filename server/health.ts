@@ -4,7 +4,7 @@ import { AppError } from './errors.ts';
 import type { Store } from './store/index.ts';
 
 /** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`. */
-export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status'>): Router {
+export function health(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status'>): Router {
   const ready: RequestHandler = async (_request, response) => {
     const { trouble, noRoom } = ingest.status();
     if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
@@ -12,7 +12,7 @@ export function health(store: Pick<Store, 'query'>, ingest: Pick<Ingest, 'status
       throw new AppError('UNHEALTHY', {
         detail: 'Lines can not be stored at present; the log says why.',
       });
-    await store.query('select 1', {}, { maxRows: 1 }).catch((cause) => {
+    await store.probe().catch((cause) => {
       throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
     });
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });

@@ -23,7 +23,7 @@ export function readParameters(query: SavedQuery, search: URLSearchParams): Valu
   const values: Record<string, string | null> = {};
   for (const parameter of query.parameters) {
     const given = search.getAll(parameter.name);
-    const detail = fault(parameter, given);
+    const detail = bracketed(search, parameter.name) ?? fault(parameter, given);
     if (detail) faults.push({ parameter: parameter.name, detail });
     values[parameter.name] = given[0] || null;
   }
@@ -63,6 +63,12 @@ export async function checkParameters(
   }
   if (faults.length > 0) throw new AppError('PARAMETER_INVALID', { faults });
   return checked;
+}
+
+/** What is wrong when a parameter comes as `name[]` or `name[x]`, as some libraries write lists; null when it does not. */
+export function bracketed(search: URLSearchParams, name: string): string | null {
+  const key = [...search.keys()].find((candidate) => candidate.startsWith(`${name}[`));
+  return key === undefined ? null : `Expected "${name}" once, as it is, got ${shown(key)}.`;
 }
 
 function fault({ name, type, required }: Parameter, given: readonly string[]): string | null {

@@ -3,6 +3,12 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { AppError } from './errors.ts';
 
+/**
+ * How long `OVERLOADED` is held back: clients that ask again at once would else take the event loop from all others (500 of
+ * them made `/livez` wait 270 ms). Spread, so that they do not come back in step.
+ */
+const HOLD_MS = { least: 500, more: 1000 };
+
 /** Answers every error, as RFC 9457's problem+json; `error.message` beside it is what Supabase Studio shows. */
 export function problem(logger: Logger): ErrorRequestHandler {
   return function answerProblem(error, request, response, next) {
@@ -16,7 +22,9 @@ export function problem(logger: Logger): ErrorRequestHandler {
         : typeof error;
     if (shown.code === 'INTERNAL') log.error({ kind }, shown.title);
     if (shown.status >= 500) log.debug({ err: error, code: shown.code }, shown.title);
-    sendProblem(response, shown, String(request.id ?? ''));
+    const send = () => sendProblem(response, shown, String(request.id ?? ''));
+    if (shown.code === 'OVERLOADED') setTimeout(send, HOLD_MS.least + Math.random() * HOLD_MS.more);
+    else send();
   };
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,6 +25,11 @@ import {
 import { openTokens } from '../server/tokens.ts';
 
 export const TOKEN = 'a-token-for-tests-only';
+/** Every token of this run, which no log of a service may hold; tests add those that they make. */
+export const secrets = new Set([TOKEN]);
+/** What was looked at for them, in the logs of all services of this run, and the lines that hold one. */
+export const watched = { lines: 0, leaks: [] as string[] };
+
 /** A logger that says nothing. */
 export const silent = pino({ level: 'silent' });
 
@@ -300,9 +305,32 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
   });
   const log: Record<string, unknown>[] = [];
   const errors: string[] = [];
+  secrets.add(env.TAILPOND_TOKEN);
+  const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
     log.push(line.startsWith('{') ? JSON.parse(line) : { text: line });
   });
-  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line);
+    errors.push(line);
+  });
+  child.once('close', () => look(lines, madeToken(env.TAILPOND_DATA)));
   return { child, log, errors };
+}
+
+/** Looks for tokens in what a service has said. */
+function look(lines: readonly string[], made: string | null) {
+  const searched = [...secrets, ...(made ? [made] : [])].filter((secret) => secret.length >= 16);
+  watched.lines += lines.length;
+  watched.leaks.push(...lines.filter((line) => searched.some((secret) => line.includes(secret))));
+}
+
+/** The token that the service has made for itself, if it has, and its folder is still there. */
+function madeToken(data: string): string | null {
+  try {
+    return readFileSync(join(data, 'store', 'access-token'), 'utf8').trim();
+  } catch {
+    return null;
+  }
 }

@@ -146,6 +146,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       },
       retention,
       query: (text, values, limits) => fatal(readers.query(text, values, limits)),
+      probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),
       stop: (reason) => readers.stop(reason),
       close: () => readers.close(),

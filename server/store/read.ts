@@ -28,6 +28,8 @@ export interface Readers {
   ): Promise<Rows>;
   /** What a statement takes and gives, without running it. Throws what is wrong with it. */
   describe(sql: string): Promise<{ parameters: string[]; columns: string[]; select: boolean }>;
+  /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
+  probe(): Promise<void>;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
   stop(reason: Error): void;
   close(): void;
@@ -36,6 +38,8 @@ export interface Readers {
 /** Fewer than libuv's threads, which queries block: the file system and ingest keep the others. */
 const READERS = 4;
 const QUEUE = 64;
+/** As long as a health check waits at most. */
+const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
 const SELECT = 1;
@@ -44,7 +48,9 @@ const SELECT = 1;
 export async function openReaders(engine: Engine, timeoutMs: number): Promise<Readers> {
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < READERS; i++) idle.push(await engine.connect());
-  const all = [...idle];
+  // Long queries may hold all the others, and the database is in good health then.
+  const prober = await engine.connect();
+  const all = [...idle, prober];
   const stopping = new AbortController();
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
 
@@ -67,6 +73,9 @@ export async function openReaders(engine: Engine, timeoutMs: number): Promise<Re
     });
   };
 
+  // One at a time, whoever asks: on one connection they would wait for each other in threads of libuv's.
+  let probing: Promise<unknown> | null = null;
+
   const release = (connection: DuckDBConnection) => {
     const next = waiting.shift();
     if (next) next(connection);
@@ -88,6 +97,12 @@ export async function openReaders(engine: Engine, timeoutMs: number): Promise<Re
       } finally {
         clearTimeout(timer);
       }
+    },
+    async probe() {
+      probing ??= prober.run('select 1').finally(() => {
+        probing = null;
+      });
+      await within(probing, PROBE_MS);
     },
     async describe(sql) {
       const connection = await engine.connect();
@@ -141,6 +156,19 @@ async function run(
     return { columns, rows };
   } finally {
     statement.destroySync();
+  }
+}
+
+/** What a promise gives, unless it takes longer: then throws `QUERY_TIMEOUT`. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new AppError('QUERY_TIMEOUT')), ms);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TokenEntry, writeTokenFile } from '../../server/token-file.ts';
@@ -35,8 +34,9 @@ export async function exchange(
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.write(bytes);
-  const timer = setTimeout(() => socket.destroy(new Error('still open')), withinMs);
-  await once(socket, 'close').finally(() => clearTimeout(timer));
+  const timer = setTimeout(() => socket.destroy(), withinMs);
+  await new Promise((closed) => socket.once('close', closed));
+  clearTimeout(timer);
   const ms = performance.now() - began;
   const text = Buffer.concat(chunks).toString('latin1');
   if (ms >= withinMs) throw new Error(`the connection is open after ${withinMs} ms; got: ${text}`);
@@ -44,7 +44,7 @@ export async function exchange(
 }
 
 export function statusesIn(text: string): number[] {
-  return [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
 /** The head of a GET with these header lines, after which the service closes the connection. */

@@ -1,0 +1,105 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { eventually, type Service, TOKEN, withFolder, withService } from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { faultCase, LONG } from './case.ts';
+
+const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
+/** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
+const CALLS = 130;
+/** The short form takes every so-manieth, so that steps of each kind are met. */
+const STRIDE = LONG ? 1 : 9;
+const PATHS = [
+  '/readyz',
+  '/api/ledger',
+  '/api/endpoints/query/logs.all?project=p&iso_timestamp_start=2020-01-01T00:00:00Z',
+  '/api/rejected',
+  '/api/endpoints/query/usage.api-counts?interval=daily&project=p',
+  '/api/retention',
+];
+
+describe('HTTP: a call of DuckDB that fails', () => {
+  faultCase(
+    'H11',
+    'each call fails once: a 5xx problem or an exit, never a hang, and no line lost or doubled',
+    () =>
+      withFolder(async (data) => {
+        const books = newBooks('h11');
+        mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
+        const file = join(data, 'logs', 'edge_logs', 'app.ndjson');
+        const met = { exited: 0, answered: 0, unseen: 0 };
+        for (let call = 1; call <= CALLS; call += STRIDE) {
+          appendFileSync(file, books.line() + badLine(call));
+          books.bad(badLine(call).trim());
+          met[await runWithFault(data, call, () => appendFileSync(file, books.line()))]++;
+        }
+        console.log(`      ${JSON.stringify(met)}`);
+        expect(met.exited, 'a start that fails').to.be.above(0);
+        expect(met.answered, 'a service that goes on').to.be.above(0);
+        await withService(data, async (service) => {
+          await eventually(async () => {
+            const { body } = await service.get('/api/ledger');
+            const { rows, rejected } = books.expected();
+            expect((body.result as object[])[0]).to.include({ rows, rejected });
+          });
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
+    { timeoutMs: LONG ? 900_000 : 120_000 },
+  );
+});
+
+function badLine(call: number): string {
+  return `no object, call ${call}\n`;
+}
+
+/** Runs the service with a call that fails, asks everything of it, and ends it; gives what became of the failure. */
+async function runWithFault(
+  data: string,
+  call: number,
+  writeMore: () => void,
+): Promise<'exited' | 'answered' | 'unseen'> {
+  let faulted = false;
+  const env = { NODE_OPTIONS: `--import=${PRELOAD}`, FAULT_CALL: String(call) };
+  let started = false;
+  try {
+    await withService(
+      data,
+      async (service) => {
+        started = true;
+        writeMore();
+        for (const path of PATHS) await asked(service, call, path);
+        // It goes on: ready again, and answering.
+        await eventually(async () => {
+          if (service.child.exitCode !== null) return;
+          for (const path of PATHS)
+            expect((await service.get(path)).status, `call ${call}: ${path}`).to.equal(200);
+        });
+        faulted = service.log.some((line) => JSON.stringify(line).includes('Injected Error'));
+        expect(await service.end('SIGTERM'), `call ${call}`).to.be.oneOf([0, 1]);
+      },
+      { env },
+    );
+  } catch (error) {
+    // A failure while it starts ends it with 1, for the supervisor to start it again.
+    if (started || !/the service ended with 1$/.test(String(error))) throw error;
+    return 'exited';
+  }
+  return faulted ? 'answered' : 'unseen';
+}
+
+/** An answer within 10 s that is right, or a problem that tells nothing of the failure. */
+async function asked(service: Service, call: number, path: string) {
+  const signal = AbortSignal.timeout(10_000);
+  const response = await fetch(service.url + path, { headers: { 'X-API-KEY': TOKEN }, signal });
+  const text = await response.text();
+  expect(response.status, `call ${call}: ${path}: ${text}`).to.be.oneOf([200, 500, 503]);
+  if (response.status !== 200) {
+    expect(response.headers.get('content-type')).to.include('application/problem+json');
+    expect(text, `call ${call}: ${path}`).not.to.include('Injected');
+  }
+}

@@ -24,6 +24,8 @@ type Closer = () => Promise<void> | void;
 const STOP_MS = 9000;
 /** Requests that run when the stop begins have this long to finish. */
 const DRAIN_MS = 3000;
+/** Then queries are interrupted, which one sees every 2048 rows, and their clients are told within this. */
+const TELL_MS = 2500;
 
 const CACHE_ENTRIES = 1000;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -40,14 +42,20 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     process.exit(code);
   };
 
+  // `process.exit` waits for the threads of libuv's pool, so for as long as a query runs in one.
+  const abandon = () => {
+    logger.flush();
+    process.kill(process.pid, 'SIGKILL');
+  };
+
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
   };
   const stop = async (signal: string) => {
-    if (draining) exit(1);
+    if (draining) return abandon();
     draining = true;
     logger.info({ signal }, 'stopping');
-    setTimeout(() => exit(1), STOP_MS).unref();
+    setTimeout(abandon, STOP_MS).unref();
     try {
       await closeAll();
       logger.info('stopped');
@@ -125,7 +133,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();
       setTimeout(() => store.stop(new AppError('DRAINING')), DRAIN_MS).unref();
-      setTimeout(() => server.closeAllConnections(), DRAIN_MS + 500).unref();
+      setTimeout(() => server.closeAllConnections(), DRAIN_MS + TELL_MS).unref();
       return closed;
     });
     greet(logger, server.address() as AddressInfo, logs, token);

@@ -8,7 +8,13 @@ export interface CommandLine {
   readonly demo: boolean;
   readonly healthcheck: boolean;
   readonly dryRun: boolean;
+  /** What is to be done with the store, instead of serving it. */
+  readonly store: StoreCommand | null;
 }
+
+export type StoreCommand =
+  | { readonly verb: 'check' }
+  | { readonly verb: 'backup' | 'restore'; readonly file: string };
 
 /** Reads the command line; `--help` and `--version` answer and exit, an unknown option exits with 1. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
@@ -18,7 +24,8 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     const preset = setting.default ? ` (default: ${setting.default})` : '';
     return `  ${setting.name.padEnd(width)}${setting.description}${preset}`;
   });
-  const command = new Command('tailpond')
+  let chosen: StoreCommand | null = null;
+  const program = new Command('tailpond')
     .description(description)
     .version(version)
     .option(
@@ -34,6 +41,26 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     )
     .addHelpText('after', `\nSettings, as environment variables:\n${settings.join('\n')}`)
     .allowExcessArguments(false)
-    .parse([...argv]);
-  return command.opts<CommandLine>();
+    .action(() => {});
+  const store = program.command('store').description('check, back up or restore the store');
+  store
+    .command('check')
+    .description('read every row and hold it against the ledger; exit 0 if all is well, else 1')
+    .action(() => {
+      chosen = { verb: 'check' };
+    });
+  store
+    .command('backup <file>')
+    .description('copy the database of one moment to a new file, while the service runs or not')
+    .action((file: string) => {
+      chosen = { verb: 'backup', file };
+    });
+  store
+    .command('restore <file>')
+    .description('put a backup in the place of the database, which is kept aside')
+    .action((file: string) => {
+      chosen = { verb: 'restore', file };
+    });
+  program.parse([...argv]);
+  return { ...program.opts<Omit<CommandLine, 'store'>>(), store: chosen };
 }

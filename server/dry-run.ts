@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { wouldRemove } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore, type Plain } from './store/index.ts';
+import { openStore, type Plain, StoreInUse } from './store/index.ts';
 
 /**
  * Opens the store that no service has open and gives what retention would remove now. Throws when another process has
@@ -20,7 +20,7 @@ export async function dryRun(config: Config): Promise<Plain[]> {
       throw error;
     },
   }).catch((error) => {
-    if (!/Could not set lock/.test(String(error))) throw error;
+    if (!(error instanceof StoreInUse)) throw error;
     throw new Error(
       `Another process has the store in ${folder} open, most likely the service: ask it with GET /api/retention`,
       { cause: error },

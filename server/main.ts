@@ -5,6 +5,8 @@ import { dryRun } from './dry-run.ts';
 import { checkHealth } from './healthcheck.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
+import { StoreBroken } from './store/index.ts';
+import { runStoreCommand } from './store-command.ts';
 
 /** What `sysexits.h` calls a configuration error: starting again does not help. */
 const EX_CONFIG = 78;
@@ -17,6 +19,7 @@ try {
     console.log(JSON.stringify({ result: await dryRun(config) }));
     process.exit(0);
   }
+  if (command.store) process.exit(await runStoreCommand(command.store, config));
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
   const demo = command.demo ? await startDemo(logger) : null;
@@ -24,5 +27,5 @@ try {
 } catch (error) {
   if (error instanceof ConfigError) for (const fault of error.faults) console.error(fault);
   else console.error(error instanceof Error ? error.message : error);
-  process.exit(error instanceof ConfigError ? EX_CONFIG : 1);
+  process.exit(error instanceof ConfigError || error instanceof StoreBroken ? EX_CONFIG : 1);
 }

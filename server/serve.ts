@@ -7,13 +7,14 @@ import { startIngest } from '../ingest/index.ts';
 import { createApp, createStartingApp } from './app.ts';
 import { createCache } from './cache.ts';
 import { type Config, ConfigError } from './config.ts';
+import { type Commands, openControl, refuseIfServed } from './control.ts';
 import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
 import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore } from './store/index.ts';
+import { openStore, type Store } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -65,6 +66,12 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       exit(1);
     }
   };
+  const crash = (error: unknown, message: string) => {
+    logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
+    exit(1);
+  };
+  // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.
+  process.on('uncaughtException', (error) => crash(error, 'an error that nobody handles'));
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
@@ -77,6 +84,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const tokenFile = config.tokens ?? join(data, 'tokens.json');
     const tokens = openTokens(token.value, tokenFile);
     process.on('SIGHUP', () => reload(tokens, tokenFile, logger));
+
+    await refuseIfServed(folder);
 
     // The door opens first: while the store is opened, requests are told so.
     let answer: RequestListener = createStartingApp(logger);
@@ -94,15 +103,11 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
-      onFatal(error) {
-        logger.fatal(
-          { err: error },
-          'the database has given up; start again, nothing that was committed is lost',
-        );
-        exit(1);
-      },
+      onFatal: (error) => crash(error, 'the database has given up'),
     });
     closers.push(store.shutdown);
+    // Closed after the store: until then it says that the store is in use.
+    closers.splice(-1, 0, await openControl(folder, controls(store)));
     const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), store);
     const ingest = await startIngest(
       { logs, staging: store.staging, maxLine: config.maxLine, log: logger },
@@ -152,6 +157,11 @@ function reload(tokens: Tokens, path: string, logger: Logger) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');
   }
+}
+
+/** What `npm run store` asks for. */
+function controls(store: Store): Commands {
+  return { check: (gone) => store.inspect(gone), backup: (gone) => store.backup(gone) };
 }
 
 /** Says where lines go in and how answers come out; never the token itself. */

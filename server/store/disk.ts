@@ -27,14 +27,19 @@ export function diskGuard({ folder, minFree, freeBytes }: DiskOptions) {
   return async (bytes = 0): Promise<string | null> => {
     if (minFree === 0) return null;
     const needed = full ? minFree * MARGIN : minFree;
-    const { bavail, bsize } = await statfs(folder);
-    const free = bavail * bsize - bytes;
+    const free = (await freeBytesOf(folder)) - bytes;
     const tooLittle =
       free < needed && (free < needed * OUTSIDE || free + (await freeBytes()) < needed);
     if (bytes === 0) full = tooLittle;
     if (!tooLittle) return null;
     return `The disk is nearly full: ${megabytes(free)} are free, and ${megabytes(needed)} must be (TAILPOND_MIN_FREE).`;
   };
+}
+
+/** What this process may still write to the file system that `folder` is on, bytes. */
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 function megabytes(bytes: number): string {

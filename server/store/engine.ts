@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { refuseLoneLog, refuseTruncated, whyNotOpened } from './broken.ts';
 
 export interface EngineOptions {
   /** Path of the database file. */
@@ -12,6 +13,8 @@ export interface EngineOptions {
   readonly temporary: string;
   /** DuckDB's `memory_limit`, bytes. */
   readonly memory: number;
+  /** Nothing is written, the write-ahead log is not written back, and a database that is not there is not made. */
+  readonly readOnly?: boolean;
 }
 
 export interface Engine {
@@ -25,6 +28,11 @@ export interface Engine {
   close(): void;
 }
 
+/** With the default a write-ahead log that belongs to another state of the file is applied in silence. */
+export const STORAGE_VERSION = 'v1.5.0';
+/** What stands before the blocks in a database file: three headers. */
+const HEADER_BYTES = 3 * 4096;
+
 /** A thread reads and compresses a row group of its own, in so much memory at least: with more threads none of them could. */
 const THREAD_MEMORY = 85e6;
 const MAX_THREADS = 4;
@@ -33,8 +41,8 @@ let opened = false;
 
 /**
  * Opens the database and locks the engine: files but those of `staging`, extensions and settings are out of reach
- * from then on, and statements that must fail are tried. Throws when the file is not a database, is in use by another
- * process, was opened by this one before, or when a forbidden statement passes.
+ * from then on, and statements that must fail are tried. Throws StoreBroken when the file is not a database or damaged,
+ * StoreInUse when another process has it, and when this one opened it before or a forbidden statement passes.
  *
  * A second instance in this process, in a worker thread too, would lose committed rows without an error, and so would
  * opening and closing the database file by other means (docs/decisions/0001); hence the guard.
@@ -47,9 +55,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   let instance: DuckDBInstance | undefined;
   try {
     mkdirSync(options.temporary, { recursive: true, mode: 0o700 });
+    refuseLoneLog(options.database);
+    if (!options.readOnly && !existsSync(options.database)) await makeDatabase(options.database);
     instance = await DuckDBInstance.create(options.database, {
-      // With the default a write-ahead log that belongs to another state of the file is applied in silence.
-      storage_compatibility_version: 'v1.5.0',
+      storage_compatibility_version: STORAGE_VERSION,
+      access_mode: options.readOnly ? 'READ_ONLY' : 'READ_WRITE',
       // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
       checkpoint_threshold: '256MB',
       memory_limit: `${options.memory}B`,
@@ -58,8 +68,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       allow_community_extensions: 'false',
+    }).catch((error) => {
+      throw whyNotOpened(error, options.database);
     });
     const connection = await instance.connect();
+    await checkLength(connection, options.database);
     for (const setting of settings(options.staging)) await connection.run(setting);
     for (const statement of forbidden(options)) await mustFail(connection, statement);
     connection.closeSync();
@@ -77,6 +90,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       opened = false;
     },
   };
+}
+
+/** Makes an empty database beside its place and moves it there whole: a kill leaves none, not half a header. */
+async function makeDatabase(database: string): Promise<void> {
+  const unfinished = `${database}.new`;
+  rmSync(unfinished, { force: true });
+  const instance = await DuckDBInstance.create(unfinished, {
+    storage_compatibility_version: STORAGE_VERSION,
+  });
+  instance.closeSync();
+  renameSync(unfinished, database);
+}
+
+async function checkLength(connection: DuckDBConnection, database: string): Promise<void> {
+  const [row] = (
+    await connection.runAndReadAll('select total_blocks * block_size from pragma_database_size()')
+  ).getRows();
+  refuseTruncated(database, statSync(database).size, HEADER_BYTES + Number(row?.[0]));
 }
 
 /** Text as an SQL string literal. */

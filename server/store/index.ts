@@ -1,17 +1,24 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { isSource, type Sink, SOURCES, type Source } from '../../ingest/index.ts';
 import { createWriter } from './append.ts';
+import { copyDatabase } from './backup.ts';
 import type { Clock } from './clock.ts';
-import { diskGuard } from './disk.ts';
+import { diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
+import { type Inspection, inspect } from './inspect.ts';
 import { migrate } from './migrate.ts';
-import { openReaders, type Readers } from './read.ts';
+import { interruptible, openReaders, type Readers } from './read.ts';
 import { createRetention, type Retention } from './retention.ts';
 import { ingestStatements, timestampExpression } from './statements.ts';
 import type { Plain } from './values.ts';
 
+export { StoreBroken, StoreInUse } from './broken.ts';
 export type { Clock } from './clock.ts';
+export type { Inspection } from './inspect.ts';
+export { inspectFile } from './inspect.ts';
 export type { Limits } from './plan.ts';
 export type { Readers, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
@@ -31,7 +38,9 @@ export interface StoreOptions {
   readonly minFree: number;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
   readonly clock?: Clock;
-  /** Called once DuckDB has given the database up: nothing works from then on but to start anew. */
+  /** How long a query may go on after it was interrupted at its time limit, ms. */
+  readonly graceMs?: number;
+  /** Called when DuckDB has given the database up, or a query does not stop: nothing helps then but to start anew. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -66,6 +75,9 @@ export interface Span {
   readonly newestMs: number;
 }
 
+/** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
+const GRACE_MS = 15_000;
+
 /** A span only says where to look first, so it may be old; measured at 1.4 ms beside 8.5 ms for the query itself. */
 const SPAN_MS = 1000;
 
@@ -84,11 +96,21 @@ export interface Store extends Readers {
   ledger(): Promise<LedgerEntry[]>;
   /** The latest rejected lines, of one source or of all. */
   rejected(source: Source | null, limit: number): Promise<Record<string, Plain>[]>;
+  /**
+   * Copies the database as of one moment into a new file in the staging folder, while lines come in; gives its path. It is
+   * the caller's to move or remove. Throws when the disk has no room for it or another copy is being made.
+   */
+  backup(signal: AbortSignal): Promise<string>;
+  /** Reads everything and holds it against the ledger. */
+  inspect(signal: AbortSignal): Promise<Inspection>;
   /** Writes everything back and closes. */
   shutdown(): Promise<void>;
 }
 
-/** Opens the store in `folder`, making it if it is not there. Throws when it can not be opened, and leaves it as it is. */
+/**
+ * Opens the store in `folder`, making it if it is not there. Throws StoreBroken, StoreInUse or another error when it
+ * can not be opened, and leaves it as it is.
+ */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { folder, sql, memory, maxLine, queryTimeoutMs, minFree } = options;
   const clock = options.clock ?? { now: Date.now, monotonic: () => performance.now() };
@@ -113,7 +135,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       clock,
       lanes: engine.lanes,
     });
-    const readers = await openReaders(engine, queryTimeoutMs);
+    const readers = await openReaders(engine, {
+      timeoutMs: queryTimeoutMs,
+      graceMs: options.graceMs ?? GRACE_MS,
+      onStuck: options.onFatal,
+    });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
     const rows = async (text: string, values: Record<string, string | null>, maxRows: number) => {
@@ -131,6 +157,50 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       clock,
     });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
+
+    /** Work on a connection of its own, which a shutdown interrupts and waits for. */
+    const closing = new AbortController();
+    const asides = new Set<Promise<unknown>>();
+    const aside = <T>(signal: AbortSignal, action: (own: DuckDBConnection) => Promise<T>) => {
+      const work = async () => {
+        const own = await engine.connect();
+        try {
+          const ends = AbortSignal.any([signal, closing.signal]);
+          return await interruptible(own, ends, () => action(own));
+        } finally {
+          own.closeSync();
+        }
+      };
+      const result = fatal(work());
+      const settled = result.then(
+        () => {},
+        () => {},
+      );
+      asides.add(settled);
+      void settled.then(() => asides.delete(settled));
+      return result;
+    };
+    let copying = false;
+    const backup = async (signal: AbortSignal) => {
+      if (copying) throw new Error('A backup is being made; wait for it.');
+      const bytes = statSync(database).size;
+      const free = await freeBytesOf(folder);
+      if (free < bytes + minFree)
+        throw new Error(
+          `There is no room for a backup: it is made in ${staging} and may need ${bytes} bytes beside TAILPOND_MIN_FREE, ${free} are free.`,
+        );
+      const file = join(staging, `backup-${randomUUID()}.duckdb`);
+      copying = true;
+      try {
+        await aside(signal, (own) => copyDatabase(own, file));
+        return file;
+      } catch (error) {
+        for (const path of [file, `${file}.wal`]) rmSync(path, { force: true });
+        throw error;
+      } finally {
+        copying = false;
+      }
+    };
 
     const spans = new Map<Source, Span & { at: number }>();
 
@@ -198,7 +268,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           limit,
         );
       },
+      backup,
+      inspect: (signal) => aside(signal, inspect),
       async shutdown() {
+        closing.abort(new Error('The service is stopping.'));
+        await Promise.all(asides);
         await writer.close();
         readers.close();
         connection.closeSync();

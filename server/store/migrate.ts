@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { StoreBroken } from './broken.ts';
 
 /**
  * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own, then
- * checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws when the database was
- * written by a newer version, naming both.
+ * checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws StoreBroken when the
+ * database was written by a newer version, naming both, or by another program; it is then left as it is.
  */
 export async function migrate(connection: DuckDBConnection, schema: string): Promise<void> {
+  const tables = await connection.runAndReadAll(
+    `select coalesce(bool_or(table_name = 'schema_version'), true) from duckdb_tables() where not temporary`,
+  );
+  if (tables.getRows()[0]?.[0] === false)
+    throw new StoreBroken(
+      'The database holds tables, but none that says its schema version: it is not of tailpond. Nothing was changed. Move it away, or restore a backup (npm run store -- restore <file>)',
+    );
   await connection.run(
     'create table if not exists schema_version (version integer not null, applied_at timestamp not null)',
   );
@@ -20,7 +28,7 @@ export async function migrate(connection: DuckDBConnection, schema: string): Pro
     .sort();
   const newest = files.length;
   if (current > newest) {
-    throw new Error(
+    throw new StoreBroken(
       `The database has schema version ${current}, this version of tailpond knows up to ${newest}: install the newer one again`,
     );
   }

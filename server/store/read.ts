@@ -44,8 +44,18 @@ const PROBE_MS = 4000;
 const INTERRUPT_MS = 20;
 const SELECT = 1;
 
-/** Opens a small pool of connections that only read. `timeoutMs` bounds the wait for a connection and the query. */
-export async function openReaders(engine: Engine, timeoutMs: number): Promise<Readers> {
+export interface ReaderOptions {
+  /** Bounds the wait for a connection and the query. */
+  readonly timeoutMs: number;
+  /** How long a query may go on after it was interrupted at its time limit. */
+  readonly graceMs: number;
+  /** Called when one went on longer: it has a thread and a connection for good. */
+  readonly onStuck: (error: Error) => void;
+}
+
+/** Opens a small pool of connections that only read. */
+export async function openReaders(engine: Engine, options: ReaderOptions): Promise<Readers> {
+  const { timeoutMs, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < READERS; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
@@ -85,7 +95,14 @@ export async function openReaders(engine: Engine, timeoutMs: number): Promise<Re
   return {
     async query(sql, values, { maxRows, signal }) {
       const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(new AppError('QUERY_TIMEOUT')), timeoutMs);
+      let timer = setTimeout(() => {
+        timeout.abort(new AppError('QUERY_TIMEOUT'));
+        // Begun only now: after a pause of the whole process both would be over at once.
+        timer = setTimeout(
+          () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
+          graceMs,
+        );
+      }, timeoutMs);
       const ends = AbortSignal.any([timeout.signal, stopping.signal, ...(signal ? [signal] : [])]);
       try {
         const connection = await lease(ends);
@@ -182,7 +199,8 @@ function bind(statement: DuckDBPreparedStatement, values: Readonly<Record<string
   }
 }
 
-async function interruptible<T>(
+/** Runs `action`, and interrupts what runs on the connection when the signal aborts; then throws the signal's reason. */
+export async function interruptible<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,
   action: () => Promise<T>,

@@ -1,0 +1,98 @@
+import { rmSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { openEngine } from './engine.ts';
+
+/** What is to be said of a store, and `faults`, in words, if it is not whole. */
+export interface Inspection {
+  readonly schema: number;
+  readonly sources: readonly {
+    readonly source: Source;
+    readonly rows: number;
+    readonly rejected: number;
+  }[];
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What can not
+ * be read is a fault. The connection is the caller's alone.
+ */
+export async function inspect(connection: DuckDBConnection): Promise<Inspection> {
+  const faults: string[] = [];
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjects();
+  const one = async (sql: string) => (await rows(sql))[0] ?? {};
+  /** How many rows there are; `hash` makes the engine decompress each value. */
+  const readAll = async (table: string) => {
+    try {
+      return Number((await one(`select count(*) as n, bit_xor(hash(t)) as all from ${table} t`)).n);
+    } catch (error) {
+      faults.push(`${table} can not be read: ${(error as Error).message.split('\n')[0]}`);
+      return 0;
+    }
+  };
+
+  await connection.run('begin transaction read only');
+  try {
+    const version = await one('select max(version) as version from schema_version');
+    const ledger = new Map((await rows('select * from ledger')).map((row) => [row.source, row]));
+    const rejected = new Map(
+      (await rows('select source, count(*) as n from rejected group by source')).map((row) => [
+        row.source,
+        Number(row.n),
+      ]),
+    );
+    await readAll('rejected');
+    await readAll('files');
+    const sources = [];
+    for (const source of SOURCES) {
+      const entry = ledger.get(source);
+      const found = { source, rows: await readAll(source), rejected: rejected.get(source) ?? 0 };
+      sources.push(found);
+      if (!entry) {
+        faults.push(`${source} is missing in the ledger`);
+        continue;
+      }
+      const kept = Number(entry.rows) - Number(entry.removed ?? 0);
+      const keptRejected = Number(entry.rejected) - Number(entry.removed_rejected ?? 0);
+      if (found.rows !== kept)
+        faults.push(`${source} has ${found.rows} rows, and ${kept} by the ledger`);
+      if (found.rejected !== keptRejected)
+        faults.push(
+          `${source} has ${found.rejected} rejected lines, and ${keptRejected} by the ledger`,
+        );
+    }
+    return { schema: Number(version.version), sources, faults };
+  } finally {
+    await connection.run('rollback');
+  }
+}
+
+/**
+ * Inspects a database file that no process has open, read-only; `scratch` is a folder that is made for it and removed.
+ * Throws StoreBroken or StoreInUse when it can not be opened.
+ */
+export async function inspectFile(
+  database: string,
+  { memory, scratch }: { readonly memory: number; readonly scratch: string },
+): Promise<Inspection> {
+  try {
+    const engine = await openEngine({
+      database,
+      staging: scratch,
+      temporary: scratch,
+      memory,
+      readOnly: true,
+    });
+    try {
+      const connection = await engine.connect();
+      const found = await inspect(connection);
+      connection.closeSync();
+      return found;
+    } finally {
+      engine.close();
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

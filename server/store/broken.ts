@@ -27,7 +27,7 @@ export function refuseLoneLog(database: string): void {
   );
 }
 
-/** Throws StoreBroken when the file is shorter than the blocks it says it has: what is missing would only show later. */
+/** Throws StoreBroken when the file is shorter than the blocks in use: what is missing would only show in queries. */
 export function refuseTruncated(database: string, bytes: number, expected: number): void {
   if (bytes >= expected) return;
   throw new StoreBroken(

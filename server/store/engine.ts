@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -92,20 +93,32 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Makes an empty database beside its place and moves it there whole: a kill leaves none, not half a header. */
+/**
+ * Makes an empty database beside its place and links it there whole: a kill leaves none, not half a header, and of two
+ * processes the later one does not replace the other's.
+ */
 async function makeDatabase(database: string): Promise<void> {
-  const unfinished = `${database}.new`;
-  rmSync(unfinished, { force: true });
+  const unfinished = `${database}.${randomUUID()}`;
   const instance = await DuckDBInstance.create(unfinished, {
     storage_compatibility_version: STORAGE_VERSION,
   });
   instance.closeSync();
-  renameSync(unfinished, database);
+  try {
+    linkSync(unfinished, database);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished);
+  }
 }
 
+/**
+ * Only blocks in use must be there: a checkpoint cuts free ones off the end of the file, and the header may still
+ * count them.
+ */
 async function checkLength(connection: DuckDBConnection, database: string): Promise<void> {
   const [row] = (
-    await connection.runAndReadAll('select total_blocks * block_size from pragma_database_size()')
+    await connection.runAndReadAll('select used_blocks * block_size from pragma_database_size()')
   ).getRows();
   refuseTruncated(database, statSync(database).size, HEADER_BYTES + Number(row?.[0]));
 }

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { openStore } from '../../server/store/index.ts';
+import { eventually, type Service, spawnService, withFolder, withService } from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { faultCase, LONG } from './case.ts';
+import { injected } from './injected.ts';
+import { allStored, dropLines, startWriter } from './lines.ts';
+
+describe('an end that was not asked for', () => {
+  for (const [id, fault] of [
+    ['D22a', 'rejection'],
+    ['D22b', 'exception'],
+  ] as const)
+    faultCase(
+      id,
+      `a fault that nobody handles (${fault}): logged as fatal, exit 1, no line lost`,
+      () =>
+        withFolder(async (data) => {
+          const books = newBooks();
+          const writer = startWriter(data, books);
+          try {
+            await withService(
+              data,
+              async (service) => {
+                await eventually(async () => {
+                  const { body } = await service.get('/api/ledger');
+                  expect((body.result as { rows: number }[])[0]?.rows).to.be.greaterThan(100);
+                });
+                expect(await service.end('SIGUSR2')).to.equal(1);
+                const fatal = service.log.filter(({ level }) => level === 60);
+                expect(fatal).to.have.length(1);
+                expect(JSON.stringify(fatal)).to.contain(`injected ${fault}`);
+              },
+              injected(fault),
+            );
+          } finally {
+            await writer.stop();
+          }
+          await withService(data, async (service) => {
+            await allStored(service, books);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          });
+          expect(await books.differences(data)).to.deep.equal([]);
+        }),
+    );
+
+  faultCase(
+    'D22c',
+    'a query that an interrupt does not end is fatal; one that it ends is not',
+    () =>
+      withFolder(async (data) => {
+        const fatal: string[] = [];
+        const store = await openStore({
+          folder: join(data, 'store'),
+          sql: join(ROOT, 'sql'),
+          memory: 400e6,
+          maxLine: 1024,
+          minFree: 0,
+          queryTimeoutMs: 200,
+          graceMs: 300,
+          onFatal: (error) => fatal.push(error.message),
+        });
+        const fails = (sql: string) =>
+          store.query(sql, {}, { maxRows: 1 }).then(
+            () => expect.fail('it ended by itself'),
+            ({ code }) => expect(code).to.equal('QUERY_TIMEOUT'),
+          );
+        try {
+          await fails('select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)');
+          // Its timer would have gone off by now.
+          await delay(500);
+          expect(fatal).to.deep.equal([]);
+          // One call of a function on one value, in which nobody looks for interrupts.
+          await fails(`select levenshtein(repeat('a', 40000), repeat('b', 40000))`);
+          expect(fatal).to.have.length(1);
+          expect(fatal[0]).to.match(/a query goes on 300 ms after it was interrupted/);
+        } finally {
+          await store.shutdown();
+        }
+      }),
+  );
+});
+
+describe('a stop', () => {
+  const underLoad = (end: (service: Service) => Promise<void>) =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      const writer = startWriter(data, books);
+      try {
+        await withService(data, async (service) => {
+          await eventually(async () => {
+            const { body } = await service.get('/api/ledger');
+            expect((body.result as { rows: number }[])[0]?.rows).to.be.greaterThan(100);
+          });
+          await end(service);
+        });
+      } finally {
+        await writer.stop();
+      }
+      await withService(data, async (service) => {
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect(await books.differences(data)).to.deep.equal([]);
+    });
+
+  faultCase('D13a', 'SIGTERM under load', () =>
+    underLoad(async (service) => {
+      expect(await service.end('SIGTERM')).to.equal(0);
+    }),
+  );
+
+  faultCase('D13b', 'SIGTERM twice under load', () =>
+    underLoad(async (service) => {
+      service.child.kill('SIGTERM');
+      await eventually(() =>
+        expect(service.log.some(({ msg }) => msg === 'stopping')).to.equal(true),
+      );
+      // It may have come to its end by itself.
+      expect(await service.end('SIGTERM')).to.be.oneOf([0, 1]);
+    }),
+  );
+
+  faultCase('D13c', 'SIGSTOP and SIGCONT under load', () =>
+    underLoad(async (service) => {
+      service.child.kill('SIGSTOP');
+      await delay(LONG ? 60_000 : 4000);
+      service.child.kill('SIGCONT');
+      await eventually(async () => expect((await service.get('/readyz')).status).to.equal(200));
+      expect(await service.end('SIGTERM')).to.equal(0);
+    }),
+  );
+
+  faultCase('D13d', 'SIGTERM at any moment of a start', () =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      for (let afterMs = 100; afterMs <= 1000; afterMs += 100) {
+        dropLines(data, books, 100);
+        const { child, errors } = spawnService(data);
+        const ended = once(child, 'exit');
+        await delay(afterMs);
+        child.kill('SIGTERM');
+        const [code, signal] = await ended;
+        // Before the program has a handler, the signal itself ends it.
+        expect(code ?? signal, errors.join('\n')).to.be.oneOf([0, 'SIGTERM']);
+      }
+      await withService(data, async (service) => {
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect(await books.differences(data)).to.deep.equal([]);
+    }),
+  );
+});
+
+describe('memory that ends', () => {
+  faultCase(
+    'D14',
+    'the process dies for want of memory in bulk ingest: no line lost or doubled',
+    () =>
+      withFolder(async (data) => {
+        const books = newBooks();
+        for (let i = 0; i < 150; i++) dropLines(data, books, 2000);
+        const { child, log } = spawnService(data, {
+          inside: ['prlimit', '--data=450000000'],
+          env: { TAILPOND_MEMORY: '400MB' },
+        });
+        const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+        const troubled = eventually(
+          () => expect(log.some(({ level }) => Number(level) >= 50)).to.equal(true),
+          30_000,
+        );
+        const how = await Promise.race([ended, troubled.then(() => 'troubled')]);
+        child.kill('SIGKILL');
+        await ended;
+        expect(how).not.to.equal(0);
+        await withService(data, async (service) => {
+          await allStored(service, books);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
+  );
+});

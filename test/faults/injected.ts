@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { ROOT } from '../../server/root.ts';
+import type { SpawnOptions } from '../helpers.ts';
+
+/** Starts the service so that SIGUSR2 makes it do one of the things of inject.cjs. */
+export function injected(fault: 'rejection' | 'exception' | 'read-database'): SpawnOptions {
+  return {
+    env: {
+      NODE_OPTIONS: `--require ${join(ROOT, 'test/faults/inject.cjs')}`,
+      TAILPOND_TEST_INJECT: fault,
+    },
+  };
+}

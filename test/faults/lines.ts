@@ -1,0 +1,60 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import type { LedgerEntry } from '../../server/store/index.ts';
+import { eventually, type Service } from '../helpers.ts';
+import type { Books } from './books.ts';
+
+/** Appends text to a file below the logs folder, making it and its folders. */
+export function drop(data: string, path: string, text: string | Uint8Array): void {
+  const file = join(data, 'logs', path);
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, text);
+}
+
+/** Appends so many good lines to the source's file `a.ndjson`. */
+export function dropLines(data: string, books: Books, count: number, source: Source = 'edge_logs') {
+  let text = '';
+  for (let i = 0; i < count; i++) text += books.line(source, 'x'.repeat(200));
+  drop(data, `${source}/a.ndjson`, text);
+}
+
+/** Appends 50 lines to two sources every 10 ms, one of them bad, until stopped. */
+export function startWriter(data: string, books: Books) {
+  let stopped = false;
+  const running = (async () => {
+    for (let n = 0; !stopped; n++) {
+      dropLines(data, books, 50);
+      dropLines(data, books, 1, 'auth_logs');
+      books.bad(`no object ${n}`, 'auth_logs');
+      drop(data, 'auth_logs/a.ndjson', `no object ${n}\n`);
+      await delay(10);
+    }
+  })();
+  return {
+    stop() {
+      stopped = true;
+      return running;
+    },
+  };
+}
+
+export async function ledger(service: Service): Promise<LedgerEntry[]> {
+  if (service.child.exitCode !== null) throw new Error(`it ended with ${service.child.exitCode}`);
+  const { body } = await service.get('/api/ledger');
+  return body.result as LedgerEntry[];
+}
+
+/** Waits until the ledger counts what the books say, of every source. */
+export async function allStored(service: Service, books: Books): Promise<void> {
+  await eventually(async () => {
+    const entries = await ledger(service);
+    for (const source of SOURCES) {
+      const { rows, rejected } = books.expected(source);
+      const entry = entries.find((candidate) => candidate.source === source);
+      expect(entry, source).to.include({ rows, rejected, lines: rows + rejected });
+    }
+  }, 40_000);
+}

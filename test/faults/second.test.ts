@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import {
+  eventually,
+  type Service,
+  type SpawnOptions,
+  spawnService,
+  withFolder,
+  withService,
+  withStore,
+} from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { faultCase, notHere } from './case.ts';
+import { injected } from './injected.ts';
+import { allStored, dropLines } from './lines.ts';
+import { storeCommand } from './store-command.ts';
+
+const NAMESPACE = ['unshare', '-pf', '--mount-proc'];
+
+describe('a second process on a data folder', () => {
+  const beside = (first: SpawnOptions, second: SpawnOptions, before: Before = async () => {}) =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      await withService(
+        data,
+        async (service) => {
+          dropLines(data, books, 500);
+          await allStored(service, books);
+          await before(service, data);
+          await refused(data, second);
+          dropLines(data, books, 500);
+          await allStored(service, books);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        first,
+      );
+      expect(await books.differences(data)).to.deep.equal([]);
+    });
+
+  faultCase('D11a', 'is refused though the first has dropped its lock by reading the file', () =>
+    beside(injected('read-database'), {}, (service) => inject(service)),
+  );
+
+  faultCase(
+    'D11b',
+    'is refused though the lock is dropped and the first is stopped by a signal',
+    () =>
+      withFolder((data) =>
+        withService(
+          data,
+          async (service) => {
+            await inject(service);
+            service.child.kill('SIGSTOP');
+            await refused(data, {});
+            service.child.kill('SIGCONT');
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          injected('read-database'),
+        ),
+      ),
+  );
+
+  faultCase('D12a', 'is refused, and the first is unharmed', () => beside({}, {}));
+
+  const alone = spawnSync(NAMESPACE[0] ?? '', [...NAMESPACE.slice(1), 'true']);
+  if (alone.status === 0)
+    faultCase('D12b', 'is refused from another PID namespace, too', () =>
+      beside(injected('read-database'), { inside: NAMESPACE }, (service) => inject(service)),
+    );
+  else notHere('D12b', 'is refused from another PID namespace, too', 'unshare takes root');
+
+  faultCase('D12c', 'is refused for a path that is too long for a socket', () =>
+    withFolder(async (folder) => {
+      const data = join(folder, 'd'.repeat(120));
+      mkdirSync(data);
+      await withService(
+        data,
+        async (service) => {
+          await inject(service);
+          await refused(data, {});
+          expect((await storeCommand(data, ['check'])).text).to.match(/asked of the service/);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        injected('read-database'),
+      );
+    }),
+  );
+
+  faultCase('D12d', 'starts at once when the first was killed', () =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      await withService(data, async (service) => {
+        dropLines(data, books, 500);
+        await allStored(service, books);
+        await service.end('SIGKILL');
+      });
+      await withService(data, async (service) => {
+        dropLines(data, books, 500);
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect(await books.differences(data)).to.deep.equal([]);
+    }),
+  );
+
+  faultCase('D12e', 'of ten that start at once, one serves', () =>
+    withFolder(async (data) => {
+      const copies = Array.from({ length: 10 }, () => spawnService(data));
+      try {
+        await eventually(() => {
+          const ended = copies.filter(({ child }) => child.exitCode !== null);
+          expect(ended.map(({ child }) => child.exitCode)).to.deep.equal(Array(9).fill(1));
+          for (const { errors } of ended)
+            expect(errors.join()).to.match(/ has the store .* open|open; one may/);
+          const serving = copies.filter(({ log }) => log.some(({ port }) => port));
+          expect(serving).to.have.length(1);
+        }, 40_000);
+      } finally {
+        for (const { child } of copies) child.kill('SIGKILL');
+      }
+    }),
+  );
+
+  faultCase('D12f', 'a worker thread may not open the database', () =>
+    withFolder((data) =>
+      withStore(data, async () => {
+        const worker = new Worker(
+          `import('tsx/esm/api')
+            .then(({ register }) => register())
+            .then(() => import(${JSON.stringify(join(ROOT, 'server/store/engine.ts'))}))
+            .then(({ openEngine }) => openEngine({ database: ${JSON.stringify(join(data, 'store', 'tailpond.duckdb'))} }))
+            .then(() => 'opened', (error) => error.message)
+            .then((text) => require('node:worker_threads').parentPort.postMessage(text))`,
+          { eval: true },
+        );
+        const [text] = await once(worker, 'message');
+        expect(text).to.match(/BUG: the database is open in this process/);
+        await worker.terminate();
+      }),
+    ),
+  );
+});
+
+type Before = (service: Service, data: string) => Promise<void>;
+
+/** Lets the service do what it was started for, and waits until it has. */
+async function inject(service: Service) {
+  service.child.kill('SIGUSR2');
+  await eventually(() => expect(service.log.some(({ injected }) => injected)).to.equal(true));
+}
+
+/** A second copy ends with 1 and says why; that it took no longer than the loading of a program is all the time says. */
+async function refused(data: string, options: SpawnOptions) {
+  const { child, log, errors } = spawnService(data, options);
+  const ended = once(child, 'close');
+  // One that is not refused would serve for ever.
+  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const [code] = await ended;
+  clearTimeout(patience);
+  expect(errors.join('\n')).to.match(
+    /has the store in .* open; one process may|Another process has/,
+  );
+  expect(code).to.equal(1);
+  expect(log.filter(({ port }) => port)).to.deep.equal([]);
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { seeded } from '../bench/lines.ts';
+import { eventually, withFolder, withService } from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { LONG } from './case.ts';
+import { allStored, dropLines, ledger, startWriter } from './lines.ts';
+import { mountCase, withExt4 } from './mounts.ts';
+
+/** The disk is small. */
+const SMALL = { env: { TAILPOND_MIN_FREE: 'off' } };
+
+describe('a disk that goes away', () => {
+  mountCase(
+    'D15',
+    'power is lost at any moment: the store opens and no line is lost or doubled',
+    'ext4',
+    () =>
+      withFolder((data) =>
+        withExt4(join(data, 'store'), 256, async (disk) => {
+          const random = seeded(15);
+          const books = newBooks();
+          const writer = startWriter(data, books);
+          try {
+            for (let i = 0; i < (LONG ? 40 : 8); i++) {
+              // A backlog, too: its row groups go to the database file past the log.
+              if (i % 4 === 1) for (let n = 0; n < 60; n++) dropLines(data, books, 2000);
+              await withService(
+                data,
+                async (service) => {
+                  // With a pause of the writer's the idle checkpoint comes after two seconds.
+                  await delay(random() * (i % 3 === 0 ? 3500 : 1200));
+                  disk.losePower();
+                  await service.end('SIGKILL');
+                },
+                SMALL,
+              );
+              disk.remount();
+            }
+          } finally {
+            await writer.stop();
+          }
+          await withService(
+            data,
+            async (service) => {
+              await allStored(service, books);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            SMALL,
+          );
+          expect(await books.differences(data)).to.deep.equal([]);
+        }),
+      ),
+  );
+
+  mountCase(
+    'D21',
+    'the file system becomes read-only: not ready or ended, and nothing lost once it is back',
+    'ext4',
+    () =>
+      withFolder((data) =>
+        withExt4(join(data, 'store'), 128, async (disk) => {
+          const books = newBooks();
+          await withService(
+            data,
+            async (service) => {
+              dropLines(data, books, 500);
+              await allStored(service, books);
+              disk.becomeReadOnly();
+              dropLines(data, books, 500);
+              await eventually(async () => {
+                if (service.child.exitCode !== null) return;
+                expect((await service.get('/readyz')).status).to.equal(503);
+              });
+              if (service.child.exitCode === null) {
+                // What it says it has is what is durable.
+                expect((await ledger(service))[0]?.rows).to.equal(500);
+                await service.end('SIGKILL');
+              } else expect(service.child.exitCode).to.equal(1);
+            },
+            SMALL,
+          );
+          disk.remount();
+          await withService(
+            data,
+            async (service) => {
+              await allStored(service, books);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            SMALL,
+          );
+          expect(await books.differences(data)).to.deep.equal([]);
+        }),
+      ),
+  );
+});

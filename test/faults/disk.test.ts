@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
@@ -24,6 +23,9 @@ import {
   withStore,
 } from '../helpers.ts';
 import { append, type SimulatedClock, simulatedClock } from '../server/simulated-store.ts';
+import { newBooks } from './books.ts';
+import { allStored, drop, dropLines, ledger } from './lines.ts';
+import { mountCase, withTmpfs } from './mounts.ts';
 
 const DISK_MB = 96;
 /** What is left when the disk counts as full: less than a second's lines. */
@@ -35,11 +37,9 @@ const UNGUARDED = { env: { TAILPOND_MIN_FREE: 'off' } };
 const serve = (data: string, action: (service: Service) => Promise<void>) =>
   withService(data, action, UNGUARDED);
 
-describe('a full disk', function () {
-  this.timeout(120_000);
-
-  it('loses no line and stores none twice, once there is space again', function () {
-    return withDisk(this, async (data) => {
+describe('a full disk', () => {
+  mountCase('D05a', 'loses no line and stores none twice, once there is space again', 'tmpfs', () =>
+    withDisk(async (data) => {
       const log = logFile(data);
 
       // It fills up under a running service, which may carry on or end, but not with "all is well".
@@ -76,93 +76,189 @@ describe('a full disk', function () {
         expect(await service.end('SIGTERM')).to.equal(0);
       });
       await exactlyOnce(data, log.written);
-    });
-  });
-});
+    }),
+  );
 
-describe('a disk that is nearly full', function () {
-  this.timeout(120_000);
-
-  it('stops ingest, which readiness says, and lines that come meanwhile are stored once there is room', function () {
-    return withDisk(this, async (data) => {
-      const log = logFile(data);
-      const minFree = 16e6;
-      await withService(
-        data,
-        async (service) => {
-          log.write(500);
-          await stored(service, log.written);
-          expect((await service.get('/readyz')).status).to.equal(200);
-
-          fill(data, minFree - 1e6);
-          const readiness = await eventually(async () => {
-            const answer = await service.get('/readyz');
-            expect(answer.status).to.equal(503);
-            return answer.body;
+  mountCase(
+    'D04',
+    'in the checkpoint of a COMMIT, which throws and is durable: exit 1, and no line twice',
+    'tmpfs',
+    () =>
+      withFolder((data) =>
+        withTmpfs(join(data, 'store'), 1000, async () => {
+          const books = newBooks();
+          const message = () => randomBytes(7000).toString('base64');
+          const write = (count: number) => {
+            for (let i = 0; i < count; i++)
+              drop(data, 'edge_logs/a.ndjson', books.line('edge_logs', message()));
+          };
+          await serve(data, async (service) => {
+            const log = join(data, 'store', 'tailpond.duckdb.wal');
+            // Up to the threshold of 256 MB, without a pause in which an idle service would write the log back.
+            while ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < 230e6) {
+              write(1500);
+              await allStored(service, books);
+            }
+            // Room for what comes, not for the checkpoint.
+            fill(data, 150e6);
+            write(5000);
+            await eventually(() => expect(service.child.exitCode).to.equal(1), 30_000);
+            const fatal = service.log.filter(({ level }) => level === 60);
+            expect(JSON.stringify(fatal)).to.match(/Failed to create checkpoint/);
+            // The commit was written before the checkpoint that it set off failed.
+            expect(statSync(log).size).to.be.greaterThan(256e6);
           });
-          expect(readiness.detail).to.match(/nearly full.*\b1\d MB.*TAILPOND_MIN_FREE/);
-          expect(JSON.stringify(readiness)).not.to.contain(data);
-          const before = log.written;
-          log.write(300);
-          // Several rounds of ingest, each of which must leave the lines where they are.
-          await eventually(async () => {
-            const entry = await edgeLogs(service);
-            expect(entry).to.include({ lines: before });
-            expect(entry.pending_bytes).to.be.greaterThan(300_000);
-          });
-          await delay(2500);
-          expect(await edgeLogs(service)).to.include({ lines: before, stored: before });
-          expect((await service.get('/readyz')).status).to.equal(503);
-
           free(data);
-          await stored(service, log.written);
-          expect((await service.get('/readyz')).status).to.equal(200);
-          const told = (level: number, text: string) =>
-            service.log.filter((line) => line.level === level && `${line.msg}`.includes(text));
-          expect(told(40, 'until there is room')).to.have.length(1);
-          expect(told(30, 'there is room again')).to.have.length(1);
-          expect(service.log.filter(({ level }) => Number(level) > 40)).to.deep.equal([]);
-          expect(await service.end('SIGTERM')).to.equal(0);
-        },
-        { env: { TAILPOND_MIN_FREE: '16MB' } },
-      );
-      await exactlyOnce(data, log.written);
-    });
-  });
+          await serve(data, async (service) => {
+            await allStored(service, books);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          });
+          expect(await books.differences(data)).to.deep.equal([]);
+        }),
+      ),
+  );
 
-  it('goes on by itself when what is kept by size leaves room inside the database file', function () {
-    return withDisk(this, async (data) => {
-      await withFullStore(data, async (store, clock, bytes) => {
-        expect(await store.sink.room()).to.match(/nearly full/);
-        clock.advance(2 * 3_600_000);
-        const removed = await store.retention.run({ ...unlimited(), maxBytes: bytes });
-        expect(removed.length).to.be.greaterThan(0);
-        expect(await store.sink.room()).to.equal(null);
-      });
-    });
-  });
+  mountCase(
+    'D22d',
+    'in the checkpoint of an idle service, while 20 requests run: exit 1, none hangs, all is there',
+    'tmpfs',
+    () =>
+      withDisk(async (data) => {
+        const books = newBooks();
+        await serve(data, async (service) => {
+          dropLines(data, books, 20_000);
+          await allStored(service, books);
+          fill(data, 0);
+          const asking = Array.from({ length: 20 }, async () => {
+            for (;;) {
+              const answer = await service
+                .get('/api/endpoints/query/logs.all?project=p')
+                .catch((error: Error) => error);
+              // The process has gone.
+              if (answer instanceof Error) return;
+              expect(answer.status).to.be.oneOf([200, 500, 503]);
+            }
+          });
+          await eventually(() => expect(service.child.exitCode).to.equal(1), 30_000);
+          await Promise.all(asking);
+          expect(service.log.filter(({ level }) => level === 60)).to.have.length(1);
+        });
+        free(data);
+        await serve(data, async (service) => {
+          await allStored(service, books);
+          expect((await service.get('/readyz')).status).to.equal(200);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
+  );
+
+  mountCase('D06', "of the engine's temporary files: the query fails, nothing else", 'tmpfs', () =>
+    withFolder((data) =>
+      withTmpfs(join(data, 'store', 'tmp'), 1, () =>
+        withStore(
+          data,
+          async (store) => {
+            await append(store, 'edge_logs', 10_000);
+            const sorted = store.query(
+              'select max(n) from (select i, row_number() over (order by hash(i), i) as n from range(40000000) t(i))',
+              {},
+              { maxRows: 1 },
+            );
+            const error = await sorted.then(
+              () => null,
+              (cause: Error) => cause,
+            );
+            expect(error?.message).to.match(/No space left|Out of Memory|max_temp_directory_size/i);
+            await append(store, 'edge_logs', 10_000, { from: 10_000 });
+            const { rows } = await store.query(
+              'select count(*) from edge_logs',
+              {},
+              { maxRows: 1 },
+            );
+            expect(rows).to.deep.equal([[20_000n]]);
+          },
+          { queryTimeoutMs: 60_000 },
+        ),
+      ),
+    ),
+  );
 });
 
-/** A data folder whose store is a small disk of its own. Skips the test where mounting is not permitted. */
-async function withDisk(test: Mocha.Context, action: (data: string) => Promise<void>) {
-  await withFolder(async (data) => {
-    const store = join(data, 'store');
-    mkdirSync(store);
-    const options = `size=${DISK_MB}m,mode=700`;
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', store]);
-    if (mounted.status !== 0) {
-      console.log('      skipped: a file system can not be mounted here (it takes root)');
-      return test.skip();
-    }
-    try {
-      await action(data);
-    } finally {
-      spawnSync('umount', ['-l', store]);
-    }
-  });
+describe('a disk that is nearly full', () => {
+  mountCase(
+    'D05b',
+    'stops ingest, which readiness says, and lines that come meanwhile are stored once there is room',
+    'tmpfs',
+    () =>
+      withDisk(async (data) => {
+        const log = logFile(data);
+        const minFree = 16e6;
+        await withService(
+          data,
+          async (service) => {
+            log.write(500);
+            await stored(service, log.written);
+            expect((await service.get('/readyz')).status).to.equal(200);
+
+            fill(data, minFree - 1e6);
+            const readiness = await eventually(async () => {
+              const answer = await service.get('/readyz');
+              expect(answer.status).to.equal(503);
+              return answer.body;
+            });
+            expect(readiness.detail).to.match(/nearly full.*\b1\d MB.*TAILPOND_MIN_FREE/);
+            expect(JSON.stringify(readiness)).not.to.contain(data);
+            const before = log.written;
+            log.write(300);
+            // Several rounds of ingest, each of which must leave the lines where they are.
+            await eventually(async () => {
+              const entry = await edgeLogs(service);
+              expect(entry).to.include({ lines: before });
+              expect(entry.pending_bytes).to.be.greaterThan(300_000);
+            });
+            await delay(2500);
+            expect(await edgeLogs(service)).to.include({ lines: before, stored: before });
+            expect((await service.get('/readyz')).status).to.equal(503);
+
+            free(data);
+            await stored(service, log.written);
+            expect((await service.get('/readyz')).status).to.equal(200);
+            const told = (level: number, text: string) =>
+              service.log.filter((line) => line.level === level && `${line.msg}`.includes(text));
+            expect(told(40, 'until there is room')).to.have.length(1);
+            expect(told(30, 'there is room again')).to.have.length(1);
+            expect(service.log.filter(({ level }) => Number(level) > 40)).to.deep.equal([]);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          { env: { TAILPOND_MIN_FREE: '16MB' } },
+        );
+        await exactlyOnce(data, log.written);
+      }),
+  );
+
+  mountCase(
+    'D05c',
+    'goes on by itself when what is kept by size leaves room inside the database file',
+    'tmpfs',
+    () =>
+      withDisk(async (data) => {
+        await withFullStore(data, async (store, clock, bytes) => {
+          expect(await store.sink.room()).to.match(/nearly full/);
+          clock.advance(2 * 3_600_000);
+          const removed = await store.retention.run({ ...unlimited(), maxBytes: bytes });
+          expect(removed.length).to.be.greaterThan(0);
+          expect(await store.sink.room()).to.equal(null);
+        });
+      }),
+  );
+});
+
+/** A data folder whose store is a small disk of its own. */
+function withDisk(action: (data: string) => Promise<void>) {
+  return withFolder((data) => withTmpfs(join(data, 'store'), DISK_MB, () => action(data)));
 }
 
-/** Lines of a kilobyte that can not be compressed, numbered from `from`. */
 /** A log that is dropped into the data folder; `written` counts its lines. */
 function logFile(data: string) {
   const folder = join(data, 'logs', 'edge_logs');
@@ -176,6 +272,7 @@ function logFile(data: string) {
   };
 }
 
+/** Lines of a kilobyte that can not be compressed, numbered from `from`. */
 function lines(from: number, count: number): string {
   return Array.from({ length: count }, (_, i) => {
     const filler = randomBytes(700).toString('base64');
@@ -236,17 +333,11 @@ async function exactlyOnce(data: string, written: number) {
 }
 
 async function edgeLogs(service: Service) {
-  const { body } = await service.get('/api/ledger');
-  const entry = (body.result as (LedgerEntry & { pending_bytes: number })[]).find(
-    ({ source }) => source === 'edge_logs',
-  );
-  if (!entry) throw new Error('edge_logs is missing in the ledger');
-  return entry;
+  return (await ledger(service))[0] as LedgerEntry & { pending_bytes: number };
 }
 
 async function stored(service: Service, count: number) {
   await eventually(async () => {
-    if (service.child.exitCode !== null) throw new Error(`it ended: ${service.child.exitCode}`);
     expect(await edgeLogs(service)).to.include({
       lines: count,
       rows: count,

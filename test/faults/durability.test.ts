@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { seeded } from '../bench/lines.ts';
+import {
+  eventually,
+  type Service,
+  spawnService,
+  unlimited,
+  withFolder,
+  withPond,
+  withService,
+  withStore,
+} from '../helpers.ts';
+import { DAY, simulatedClock } from '../server/simulated-store.ts';
+import { type Books, newBooks } from './books.ts';
+import { faultCase, LONG, notHere } from './case.ts';
+import { allStored, drop, dropLines, startWriter } from './lines.ts';
+
+const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
+const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
+
+describe('kill -9 again and again', () => {
+  faultCase(
+    'D01b',
+    `${LONG ? 200 : 30} times at random moments under load`,
+    () =>
+      withFolder(async (data) => {
+        const random = seeded(1);
+        const books = newBooks();
+        const writer = startWriter(data, books);
+        try {
+          for (let i = 0; i < (LONG ? 200 : 30); i++) {
+            const { child, errors } = spawnService(data);
+            const ended = once(child, 'exit');
+            // A start takes some 500 ms: a quarter is killed in it, the others in ingest.
+            await delay(200 + random() * 1200);
+            expect(child.exitCode, errors.join('\n')).to.equal(null);
+            child.kill('SIGKILL');
+            await ended;
+          }
+        } finally {
+          await writer.stop();
+        }
+        await endsWhole(data, books);
+      }),
+    { timeoutMs: 600_000 },
+  );
+
+  faultCase('D02a', `${LONG ? 40 : 8} times in the checkpoint of a stop`, () =>
+    withFolder(async (data) => {
+      const random = seeded(2);
+      const books = newBooks();
+      for (let i = 0; i < (LONG ? 40 : 8); i++) {
+        await withService(data, async (service) => {
+          dropLines(data, books, 20_000);
+          await allStored(service, books);
+          service.child.kill('SIGTERM');
+          await delay(random() * 40);
+          expect(await service.end('SIGKILL')).to.be.oneOf(['SIGKILL', 0]);
+        });
+      }
+      await endsWhole(data, books);
+    }),
+  );
+
+  faultCase('D02b', `${LONG ? 20 : 8} times while the write-ahead log is read again`, () =>
+    withFolder(async (data) => {
+      const random = seeded(3);
+      const books = newBooks();
+      await withService(data, async (service) => {
+        for (let i = 0; i < 10; i++) {
+          dropLines(data, books, 10_000);
+          await allStored(service, books);
+        }
+        await service.end('SIGKILL');
+      });
+      expect(walBytes(data)).to.be.greaterThan(5e6);
+      let left = 0;
+      for (let i = 0; i < (LONG ? 20 : 8); i++) {
+        const { child } = spawnService(data);
+        const ended = once(child, 'exit');
+        // The engine makes its folder for temporary files right before it opens the database.
+        await eventually(() => expect(existsSync(join(data, 'store', 'tmp'))).to.equal(true));
+        await delay(random() * 60);
+        child.kill('SIGKILL');
+        await ended;
+        rmSync(join(data, 'store', 'tmp'), { recursive: true, force: true });
+        if (walBytes(data) > 5e6) left++;
+      }
+      expect(left).to.be.greaterThan(0);
+      await endsWhole(data, books);
+    }),
+  );
+
+  faultCase('D03', 'a kill, a start and a clean stop without a line, then deletes: no FATAL', () =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      await withService(data, async (service) => {
+        dropLines(data, books, 500);
+        await allStored(service, books);
+        await service.end('SIGKILL');
+      });
+      await withService(data, async (service) => {
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      // Each batch deletes and inserts the states of its files, and adds to the ledger.
+      await withService(data, async (service) => {
+        dropLines(data, books, 500);
+        await allStored(service, books);
+        expect(service.log.filter(({ level }) => level === 60)).to.deep.equal([]);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect(await books.differences(data)).to.deep.equal([]);
+      await withStore(data, async (store) => {
+        const { rows } = await store.query('select * from duckdb_indexes()', {}, { maxRows: 1 });
+        expect(rows).to.deep.equal([]);
+      });
+    }),
+  );
+
+  faultCase('D20', `${LONG ? 50 : 12} times while the schema is made`, () =>
+    withFolder(async (data) => {
+      const random = seeded(20);
+      const books = newBooks();
+      dropLines(data, books, 500);
+      for (let i = 0; i < (LONG ? 50 : 12); i++) {
+        // A new store each time, but the last one's is gone on with.
+        if (i % 2 === 0) rmSync(join(data, 'store'), { recursive: true, force: true });
+        const { child, errors } = spawnService(data);
+        const ended = once(child, 'exit');
+        await eventually(() => expect(existsSync(join(data, 'store', 'tmp'))).to.equal(true));
+        await delay(random() * 80);
+        expect(child.exitCode, errors.join('\n')).to.equal(null);
+        child.kill('SIGKILL');
+        await ended;
+      }
+      await endsWhole(data, books);
+    }),
+  );
+});
+
+describe('a statement that fails', () => {
+  faultCase('D07', 'in a transaction: the good lines of the batch come, the bad ones are rejected', () =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      // Each makes the scan of its whole batch throw: more digits or levels than the engine reads.
+      const poison = [
+        `{"id":"deep","metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
+        `{"id":"deep list","metadata":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`,
+      ];
+      await withService(data, async (service) => {
+        let text = '';
+        for (let i = 0; i < 200; i++) {
+          text += books.line();
+          const line = poison[i];
+          if (line) text += `${line}\n`;
+        }
+        drop(data, 'edge_logs/a.ndjson', text);
+        const entry = await eventually(async () => {
+          const { body } = await service.get('/api/ledger');
+          const [first] = body.result as { lines: number; rows: number; rejected: number }[];
+          expect(first?.lines).to.equal(200 + poison.length);
+          return first;
+        });
+        expect(entry?.rows).to.be.at.least(200);
+        await service.end('SIGKILL');
+      });
+      const stored = await withStore(data, async (store) => {
+        const { rows } = await store.query(
+          `select count(*), count(distinct id) from edge_logs where id like 'line-%'`,
+          {},
+          { maxRows: 1 },
+        );
+        return rows;
+      });
+      expect(stored).to.deep.equal([[200n, 200n]]);
+    }),
+  );
+});
+
+describe('retention and restarts', () => {
+  faultCase('D17', 'what retention removed does not come back, by a restart or as a .gz', () =>
+    withFolder(async (data) => {
+      const clock = simulatedClock();
+      let text = '';
+      for (let i = 0; i < 1000; i++) text += `{"id":"old-${i}"}\n`;
+      const settings = { storeClock: clock };
+      await withPond(
+        data,
+        async ({ store, write, lines, ledger }) => {
+          await store.retention.run(unlimited());
+          write('edge_logs/app.ndjson', text);
+          await lines(1000);
+          clock.advance(8 * DAY);
+          const keep = { ...unlimited(), keepMs: keepFor(7 * DAY) };
+          await eventually(async () => {
+            await store.retention.run(keep);
+            expect(await ledger()).to.include({ removed: 1000, stored: 0 });
+          });
+        },
+        settings,
+      );
+      const folder = join(data, 'logs', 'edge_logs');
+      drop(data, 'edge_logs/app.ndjson.1.gz', gzipSync(text));
+      rmSync(join(folder, 'app.ndjson'));
+      await withPond(
+        data,
+        async ({ write, lines }) => {
+          // What is written later is read later: once it is there, the .gz was met.
+          await delay(3000);
+          write('edge_logs/app.ndjson', '{"id":"new"}\n');
+          expect(await lines(1001)).to.include({ removed: 1000, stored: 1 });
+        },
+        settings,
+      );
+    }),
+  );
+});
+
+/** A last start finds every line, once, and ends clean. */
+async function endsWhole(data: string, books: Books) {
+  await withService(data, async (service: Service) => {
+    await allStored(service, books);
+    expect(await service.end('SIGTERM')).to.equal(0);
+  });
+  expect(await books.differences(data)).to.deep.equal([]);
+}

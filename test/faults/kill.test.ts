@@ -22,6 +22,7 @@ import {
   withService,
   withStore,
 } from '../helpers.ts';
+import { faultCase } from './case.ts';
 
 const SOURCES = ['edge_logs', 'postgres_logs', 'auth_logs', 'function_logs'] as const;
 /** Short lines: one full batch, and then four side by side, as far as there are processor cores. */
@@ -29,75 +30,77 @@ const BACKLOG_LINES = 650_000;
 /** Lines as they come, less than a full batch. */
 const EDGE_LINES = 100_000;
 
-describe('kill -9', function () {
-  this.timeout(120_000);
+describe('kill -9', () => {
+  faultCase(
+    'D01a',
+    'leaves every complete line as one row or one rejected line, whenever it comes',
+    () =>
+      withFolder(async (data) => {
+        const random = seeded(20261120);
+        const between = (least: number, most: number) => least + random() * (most - least);
+        const written = newBooks();
+        const writers = SOURCES.map((source, i) => startWriter(data, source, i + 1, written));
+        let backlogs = 0;
+        const dropBacklog = (lines: Iterable<string>) =>
+          writeBacklog(data, backlogs++, lines, written);
 
-  it('leaves every complete line as one row or one rejected line, whenever it comes', () =>
-    withFolder(async (data) => {
-      const random = seeded(20261120);
-      const between = (least: number, most: number) => least + random() * (most - least);
-      const written = newBooks();
-      const writers = SOURCES.map((source, i) => startWriter(data, source, i + 1, written));
-      let backlogs = 0;
-      const dropBacklog = (lines: Iterable<string>) =>
-        writeBacklog(data, backlogs++, lines, written);
-
-      const rounds: (() => Promise<void>)[] = [
-        // At the start: in the middle of loading, of migrating, of opening.
-        () => killWhileStarting(data, between(5, 300)),
-        () => killWhileStarting(data, between(400, 1200)),
-        // In batches of the greatest size.
-        async () => {
-          dropBacklog(edgeLines(EDGE_LINES, { seed: 1, end: Date.now(), spanMs: 3.6e6 }));
-          await killWhileServing(data, written, between(20, 500));
-        },
-        () => killWhileServing(data, written, between(500, 1500)),
-        () => killWhileStarting(data, between(500, 1500)),
-        async () => {
-          dropBacklog(shortLines());
-          await killWhileServing(data, written, between(600, 1200));
-        },
-        // In live tailing.
-        () => killWhileServing(data, written, between(0, 100)),
-        () => killWhileServing(data, written, between(1500, 2500)),
-        // In the checkpoint of a stop, and in the one of an idle service.
-        () => killWhileStopping(data, between(2, 60)),
-        async () => {
-          dropBacklog(shortLines());
-          await killWhileStopping(data, between(60, 400));
-        },
-        async () => {
-          for (const writer of writers) writer.pause();
-          await killWhileServing(data, written, between(2000, 3200));
-          for (const writer of writers) writer.resume();
-        },
-        () => killWhileStopping(data, between(5, 150)),
-        () => killWhileStarting(data, between(5, 1500)),
-      ];
-      try {
-        for (const [i, round] of rounds.entries()) {
-          const rotating = rotateMeanwhile(writers, i, between(50, 1500));
-          await round();
-          await rotating;
-          // Every third time the files are also rotated while nothing runs.
-          if (i % 3 === 0) rotate(writers[i % writers.length] as Writer, i);
-        }
-      } finally {
-        for (const writer of writers) await writer.stop();
-      }
-
-      await withService(data, async (service) => {
-        await eventually(async () => {
-          for (const source of SOURCES) {
-            const { rows, rejected } = expected(written, source);
-            const entry = await ledger(service, source);
-            expect(entry).to.include({ rows, rejected, lines: rows + rejected, stored: rows });
+        const rounds: (() => Promise<void>)[] = [
+          // At the start: in the middle of loading, of migrating, of opening.
+          () => killWhileStarting(data, between(5, 300)),
+          () => killWhileStarting(data, between(400, 1200)),
+          // In batches of the greatest size.
+          async () => {
+            dropBacklog(edgeLines(EDGE_LINES, { seed: 1, end: Date.now(), spanMs: 3.6e6 }));
+            await killWhileServing(data, written, between(20, 500));
+          },
+          () => killWhileServing(data, written, between(500, 1500)),
+          () => killWhileStarting(data, between(500, 1500)),
+          async () => {
+            dropBacklog(shortLines());
+            await killWhileServing(data, written, between(600, 1200));
+          },
+          // In live tailing.
+          () => killWhileServing(data, written, between(0, 100)),
+          () => killWhileServing(data, written, between(1500, 2500)),
+          // In the checkpoint of a stop, and in the one of an idle service.
+          () => killWhileStopping(data, between(2, 60)),
+          async () => {
+            dropBacklog(shortLines());
+            await killWhileStopping(data, between(60, 400));
+          },
+          async () => {
+            for (const writer of writers) writer.pause();
+            await killWhileServing(data, written, between(2000, 3200));
+            for (const writer of writers) writer.resume();
+          },
+          () => killWhileStopping(data, between(5, 150)),
+          () => killWhileStarting(data, between(5, 1500)),
+        ];
+        try {
+          for (const [i, round] of rounds.entries()) {
+            const rotating = rotateMeanwhile(writers, i, between(50, 1500));
+            await round();
+            await rotating;
+            // Every third time the files are also rotated while nothing runs.
+            if (i % 3 === 0) rotate(writers[i % writers.length] as Writer, i);
           }
-        }, 30_000);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      });
-      await compare(data, written);
-    }));
+        } finally {
+          for (const writer of writers) await writer.stop();
+        }
+
+        await withService(data, async (service) => {
+          await eventually(async () => {
+            for (const source of SOURCES) {
+              const { rows, rejected } = expected(written, source);
+              const entry = await ledger(service, source);
+              expect(entry).to.include({ rows, rejected, lines: rows + rejected, stored: rows });
+            }
+          }, 30_000);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        await compare(data, written);
+      }),
+  );
 });
 
 // What was written: texts of lines by source. A good line is known by its id, a bad one by its bytes.

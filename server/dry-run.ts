@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
+import { refuseIfServed } from './control.ts';
 import { wouldRemove } from './retention.ts';
 import { ROOT } from './root.ts';
 import { openStore, type Plain, StoreInUse } from './store/index.ts';
@@ -12,14 +13,18 @@ import { openStore, type Plain, StoreInUse } from './store/index.ts';
 export async function dryRun(config: Config): Promise<Plain[]> {
   const folder = join(resolve(config.data), 'store');
   if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
-  const store = await openStore({
-    ...config,
-    folder,
-    sql: join(ROOT, 'sql'),
-    onFatal(error) {
-      throw error;
-    },
-  }).catch((error) => {
+  const open = async () => {
+    await refuseIfServed(folder);
+    return openStore({
+      ...config,
+      folder,
+      sql: join(ROOT, 'sql'),
+      onFatal(error) {
+        throw error;
+      },
+    });
+  };
+  const store = await open().catch((error) => {
     if (!(error instanceof StoreInUse)) throw error;
     throw new Error(
       `Another process has the store in ${folder} open, most likely the service: ask it with GET /api/retention`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { isSource, type Sink, SOURCES, type Source } from '../../ingest/index.ts';
 import { createWriter } from './append.ts';
-import { copyDatabase } from './backup.ts';
+import { copyDatabase, detachCopy } from './backup.ts';
 import type { Clock } from './clock.ts';
 import { diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
@@ -149,50 +149,46 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       );
     };
 
+    const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const retention = createRetention({
       writer: { between: (action) => fatal(writer.between(action)) },
       ask: (text) => rows(text, {}, Infinity),
-      walBytes: () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0,
+      walBytes,
       folder: join(sql, 'retention'),
       clock,
     });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
 
-    /** Work on a connection of its own, which a shutdown interrupts and waits for. */
+    /** Work that a shutdown interrupts and waits for, on connections of its own. */
     const closing = new AbortController();
     const asides = new Set<Promise<unknown>>();
-    const aside = <T>(signal: AbortSignal, action: (own: DuckDBConnection) => Promise<T>) => {
-      const work = async () => {
-        const own = await engine.connect();
-        try {
-          const ends = AbortSignal.any([signal, closing.signal]);
-          return await interruptible(own, ends, () => action(own));
-        } finally {
-          own.closeSync();
-        }
-      };
+    const aside = <T>(work: () => Promise<T>): Promise<T> => {
       const result = fatal(work());
-      const settled = result.then(
-        () => {},
-        () => {},
-      );
+      const settled: Promise<unknown> = result.catch(() => {}).then(() => asides.delete(settled));
       asides.add(settled);
-      void settled.then(() => asides.delete(settled));
       return result;
     };
+    const onOwn = async <T>(signal: AbortSignal, action: (own: DuckDBConnection) => Promise<T>) => {
+      const own = await engine.connect();
+      try {
+        const ends = AbortSignal.any([signal, closing.signal]);
+        return await interruptible(own, ends, () => action(own));
+      } finally {
+        own.closeSync();
+      }
+    };
+
     let copying = false;
     const backup = async (signal: AbortSignal) => {
       if (copying) throw new Error('A backup is being made; wait for it.');
-      const bytes = statSync(database).size;
-      const free = await freeBytesOf(folder);
-      if (free < bytes + minFree)
-        throw new Error(
-          `There is no room for a backup: it is made in ${staging} and may need ${bytes} bytes beside TAILPOND_MIN_FREE, ${free} are free.`,
-        );
-      const file = join(staging, `backup-${randomUUID()}.duckdb`);
       copying = true;
+      const file = join(staging, `backup-${randomUUID()}.duckdb`);
       try {
-        await aside(signal, (own) => copyDatabase(own, file));
+        await roomForCopy();
+        await onOwn(signal, (own) => copyDatabase(own, file)).finally(() =>
+          // Not on the connection that copied: the interrupts would meet this, too.
+          engine.connect().then(detachCopy),
+        );
         return file;
       } catch (error) {
         for (const path of [file, `${file}.wal`]) rmSync(path, { force: true });
@@ -200,6 +196,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       } finally {
         copying = false;
       }
+    };
+    /** A disk that is full in the copy's checkpoint would be the end of the whole engine. */
+    const roomForCopy = async () => {
+      const bytes = statSync(database).size + walBytes();
+      const free = await freeBytesOf(folder);
+      if (free < bytes + minFree)
+        throw new Error(
+          `There is no room for a backup: it is made in ${staging} and may take ${bytes} bytes beside TAILPOND_MIN_FREE, and ${free} are free.`,
+        );
     };
 
     const spans = new Map<Source, Span & { at: number }>();
@@ -268,8 +273,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           limit,
         );
       },
-      backup,
-      inspect: (signal) => aside(signal, inspect),
+      backup: (signal) => aside(() => backup(signal)),
+      inspect: (signal) => aside(() => onOwn(signal, inspect)),
       async shutdown() {
         closing.abort(new Error('The service is stopping.'));
         await Promise.all(asides);

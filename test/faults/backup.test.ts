@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -178,4 +179,41 @@ describe('a backup', () => {
       expect(text).to.match(/Corrupt database file|can not be read/);
     }),
   );
+
+  faultCase('D16h', 'that is given up, or that the service stops in, leaves nothing behind', () =>
+    withFolder(async (data) => {
+      let [stopped, staging]: [Promise<void> | null, string] = [null, ''];
+      await withStore(data, async (store) => {
+        for (let i = 0; i < 4; i++)
+          await append(store, 'edge_logs', 122_880, { from: i * 1_000_000 });
+        for (const afterMs of [0, 30, 100, 300]) {
+          const gone = new AbortController();
+          const copy = store.backup(gone.signal).then(
+            (file) => rmSync(file),
+            ({ message }: Error) => expect(message).to.equal('gone'),
+          );
+          await expectRefused(store.backup(new AbortController().signal), /A backup is being made/);
+          setTimeout(() => gone.abort(new Error('gone')), afterMs);
+          await copy;
+          expect(backupsIn(store.staging)).to.deep.equal([]);
+        }
+        rmSync(await store.backup(new AbortController().signal));
+        stopped = expectRefused(store.backup(new AbortController().signal), /is stopping/);
+        staging = store.staging;
+      });
+      await stopped;
+      expect(backupsIn(staging)).to.deep.equal([]);
+    }),
+  );
 });
+
+const backupsIn = (staging: string) =>
+  readdirSync(staging).filter((name) => name.startsWith('backup'));
+
+async function expectRefused(promise: Promise<unknown>, words: RegExp) {
+  const message = await promise.then(
+    () => 'it was not refused',
+    (error: Error) => error.message,
+  );
+  expect(message).to.match(words);
+}

@@ -84,7 +84,7 @@ describe('a backup', () => {
 
           const restore = await storeCommand(data, ['restore', file]);
           expect(restore.code).to.equal(1);
-          expect(restore.text).to.match(/A service has the store .* open/);
+          expect(restore.text).to.match(/Another process has the store .* open/);
           const check = await storeCommand(data, ['check']);
           expect(check.code, check.text).to.equal(0);
           expect(check.text).to.match(/asked of the service[\s\S]*edge_logs: 100 rows, 0 rejected/);

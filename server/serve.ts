@@ -107,7 +107,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     });
     closers.push(store.shutdown);
     // Closed after the store: until then it says that the store is in use.
-    closers.splice(-1, 0, await openControl(folder, controls(store)));
+    closers.splice(-1, 0, await control(folder, store, logger));
     const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), store);
     const ingest = await startIngest(
       { logs, staging: store.staging, maxLine: config.maxLine, log: logger },
@@ -159,9 +159,24 @@ function reload(tokens: Tokens, path: string, logger: Logger) {
   }
 }
 
-/** What `npm run store` asks for. */
-function controls(store: Store): Commands {
-  return { check: (gone) => store.inspect(gone), backup: (gone) => store.backup(gone) };
+/**
+ * What `npm run store` asks. Some file systems that a container shares with its host have no sockets: then the engine's
+ * lock alone keeps others out.
+ */
+async function control(folder: string, store: Store, logger: Logger): Promise<Closer> {
+  const commands: Commands = {
+    check: (gone) => store.inspect(gone),
+    backup: (gone) => store.backup(gone),
+  };
+  try {
+    return await openControl(folder, commands);
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      'no socket can be made in the store: npm run store works only while nothing runs',
+    );
+    return () => {};
+  }
 }
 
 /** Says where lines go in and how answers come out; never the token itself. */

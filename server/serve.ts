@@ -14,7 +14,7 @@ import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore, type Store } from './store/index.ts';
+import { openStore, QueryStuck, type Store } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -68,6 +68,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
   };
   const crash = (error: unknown, message: string) => {
     logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
+    if (error instanceof QueryStuck) abandon();
     exit(1);
   };
   // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.

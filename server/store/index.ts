@@ -20,7 +20,7 @@ export type { Clock } from './clock.ts';
 export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { Limits } from './plan.ts';
-export type { Readers, Rows } from './read.ts';
+export { QueryStuck, type Readers, type Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
 export type { Plain, ValueKind } from './values.ts';
 export { isoUtc } from './values.ts';

@@ -44,13 +44,15 @@ const PROBE_MS = 4000;
 const INTERRUPT_MS = 20;
 const SELECT = 1;
 
+/** A query that no interrupt ends: it has a thread and a connection for good. */
+export class QueryStuck extends Error {}
+
 export interface ReaderOptions {
   /** Bounds the wait for a connection and the query. */
   readonly timeoutMs: number;
   /** How long a query may go on after it was interrupted at its time limit. */
   readonly graceMs: number;
-  /** Called when one went on longer: it has a thread and a connection for good. */
-  readonly onStuck: (error: Error) => void;
+  readonly onStuck: (error: QueryStuck) => void;
 }
 
 /** Opens a small pool of connections that only read. */
@@ -99,7 +101,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
         timeout.abort(new AppError('QUERY_TIMEOUT'));
         // Begun only now: after a pause of the whole process both would be over at once.
         timer = setTimeout(
-          () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
+          () => onStuck(new QueryStuck(`a query goes on ${graceMs} ms after it was interrupted`)),
           graceMs,
         );
       }, timeoutMs);

@@ -18,21 +18,25 @@ export interface Books {
   doubtful(line: string, source?: Source): void;
   /** A line of which there is a copy that is another file by what the docs say: it is there once more. */
   copied(line: string, source?: Source): void;
+  /** Says how often a line of the test's own making must be there at least, and may be at most. */
+  between(line: { row: string } | { rejected: string }, source: Source, ...limits: Limits): void;
   /** How many rows, and rejected lines, must be there. */
   expected(source?: Source): { rows: number; rejected: number };
   /** Compares with the store below `data`, which no service may have open. Gives the first differences, in words. */
   differences(data: string): Promise<string[]>;
 }
 
-type Row = 'must' | 'may' | 'twice';
+/** How often a line must be there at least, and may be at most. */
+type Limits = [least: number, most: number];
 
 interface Page {
-  readonly rows: Map<string, Row>;
-  /** How often, since two bad lines may be the same; their bytes as Latin-1. */
-  readonly rejected: Map<string, number>;
+  readonly rows: Map<string, Limits>;
+  /** By their bytes as Latin-1; two bad lines may be the same. */
+  readonly rejected: Map<string, Limits>;
 }
 
 const MOST = 10;
+const NONE: Limits = [0, 0];
 
 /** New books; `name` tells the lines of one test, or of one writer, from those of others. */
 export function newBooks(name = 'line'): Books {
@@ -45,34 +49,39 @@ export function newBooks(name = 'line'): Books {
   return {
     line(source = 'edge_logs', text = '') {
       const id = `${name}-${sequence++}`;
-      page(source).rows.set(id, 'must');
+      page(source).rows.set(id, [1, 1]);
       const timestamp = new Date().toISOString();
       const metadata = { w: name, n: sequence };
       return `${JSON.stringify({ id, timestamp, project: 'p', event_message: text, metadata })}\n`;
     },
     row(id, source = 'edge_logs') {
-      page(source).rows.set(id, 'must');
+      page(source).rows.set(id, [1, 1]);
     },
     bad(line, source = 'edge_logs') {
       const { rejected } = page(source);
       const text = Buffer.from(line).toString('latin1');
-      rejected.set(text, (rejected.get(text) ?? 0) + 1);
+      const [least, most] = rejected.get(text) ?? NONE;
+      rejected.set(text, [least + 1, most + 1]);
     },
     destroyed(line, source = 'edge_logs') {
       page(source).rows.delete(idOf(line));
     },
     doubtful(line, source = 'edge_logs') {
-      page(source).rows.set(idOf(line), 'may');
+      page(source).rows.set(idOf(line), [0, 1]);
+    },
+    between(line, source, ...limits) {
+      const { rows, rejected } = page(source);
+      if ('row' in line) rows.set(line.row, limits);
+      else rejected.set(line.rejected, limits);
     },
     copied(line, source = 'edge_logs') {
-      page(source).rows.set(idOf(line), 'twice');
+      page(source).rows.set(idOf(line), [2, 2]);
     },
     expected(source = 'edge_logs') {
       const { rows, rejected } = page(source);
-      return {
-        rows: [...rows.values()].reduce((sum, how) => sum + limits(how)[0], 0),
-        rejected: [...rejected.values()].reduce((sum, count) => sum + count, 0),
-      };
+      const least = (lines: Map<string, Limits>) =>
+        [...lines.values()].reduce((sum, [count]) => sum + count, 0);
+      return { rows: least(rows), rejected: least(rejected) };
     },
     differences: (data) =>
       withStore(data, async (store) => {
@@ -93,13 +102,8 @@ export function newBooks(name = 'line'): Books {
             ]),
           );
           found.push(
-            ...compare(`row of ${source}`, stored, (id) => limits(rows.get(id)), rows.keys()),
-            ...compare(
-              `rejected line of ${source}`,
-              kept,
-              (text) => [rejected.get(text) ?? 0, rejected.get(text) ?? 0],
-              rejected.keys(),
-            ),
+            ...compare(`row of ${source}`, stored, rows),
+            ...compare(`rejected line of ${source}`, kept, rejected),
           );
         }
         return found.slice(0, MOST);
@@ -111,23 +115,15 @@ function idOf(line: string): string {
   return String(JSON.parse(line).id);
 }
 
-/** How often a row may be there: at least, at most. */
-function limits(how: Row | undefined): [number, number] {
-  if (how === undefined) return [0, 0];
-  if (how === 'twice') return [2, 2];
-  return how === 'must' ? [1, 1] : [0, 1];
-}
-
 function compare(
   what: string,
   stored: ReadonlyMap<string, number>,
-  allowed: (key: string) => [number, number],
-  written: Iterable<string>,
+  written: ReadonlyMap<string, Limits>,
 ): string[] {
   const found: string[] = [];
-  for (const key of new Set([...written, ...stored.keys()])) {
+  for (const key of new Set([...written.keys(), ...stored.keys()])) {
     if (found.length === MOST) break;
-    const [times, [least, most]] = [stored.get(key) ?? 0, allowed(key)];
+    const [times, [least, most]] = [stored.get(key) ?? 0, written.get(key) ?? NONE];
     if (times < least || times > most)
       found.push(
         `${what}: ${times} times instead of ${least === most ? least : `${least} to ${most}`}: ${key}`,

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { withFolder } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import { LOGS } from './model/files.ts';
+import { run, type Tally } from './model/history.ts';
+import { type History, histories, program } from './model/operations.ts';
+import { REGRESSIONS } from './model/regressions.ts';
+
+const HISTORIES = LONG ? 501 : 39;
+/** At a time, each with a service and a folder of its own. */
+const SIDE_BY_SIDE = 3;
+/** How long a history that failed is made shorter. */
+const SHRINK_MS = 90_000;
+const PER_HISTORY_MS = 10_000;
+
+/** TAILPOND_TEST_SEED repeats a run; with TAILPOND_TEST_PATH, as a failure prints both, one history of it. */
+const SEED = Number(process.env.TAILPOND_TEST_SEED ?? Date.now() % 2 ** 31);
+const PATH = process.env.TAILPOND_TEST_PATH;
+
+const tally: Tally = { histories: 0, operations: 0, starts: 0, kills: 0, lines: 0 };
+const perform = (history: History) => withFolder((data) => run(history, data, tally));
+
+describe('random histories of files and of the service', () => {
+  for (const [title, history] of Object.entries(REGRESSIONS))
+    faultCase('T35a', title, () => perform(history));
+
+  faultCase(
+    'T35b',
+    'every line is there once that was not destroyed',
+    async () => {
+      console.log(`      TAILPOND_TEST_SEED=${SEED}`);
+      const lanes = Array.from({ length: PATH ? 1 : SIDE_BY_SIDE }, (_, i) => check(SEED + i));
+      const failures = (await Promise.all(lanes)).filter((failure) => failure !== null);
+      console.log(
+        `      ${Object.entries(tally)
+          .map(([what, count]) => `${count} ${what}`)
+          .join(', ')}`,
+      );
+      if (failures.length > 0) throw new Error(failures.join('\n\n'));
+    },
+    { timeoutMs: (HISTORIES / SIDE_BY_SIDE) * PER_HISTORY_MS + SHRINK_MS + 60_000 },
+  );
+});
+
+/** Runs a lane's share of the histories one after the other; gives what failed, as short as it could be made, or null. */
+async function check(seed: number): Promise<string | null> {
+  let shrinkUntil = Number.POSITIVE_INFINITY;
+  const property = fc.asyncProperty(histories(LOGS.length), async (history) => {
+    // Past the time for it, every shorter history counts as one that passes: the shrinking ends.
+    if (performance.now() > shrinkUntil) return;
+    try {
+      await perform(history);
+    } catch (error) {
+      shrinkUntil = Math.min(shrinkUntil, performance.now() + SHRINK_MS);
+      throw error;
+    }
+  });
+  const result = await fc.check(property, {
+    seed,
+    numRuns: Math.ceil(HISTORIES / SIDE_BY_SIDE),
+    ...(PATH ? { path: PATH } : {}),
+  });
+  if (!result.failed) return null;
+  const history = result.counterexample?.[0] ?? [];
+  return [
+    `TAILPOND_TEST_SEED=${seed} TAILPOND_TEST_PATH=${result.counterexamplePath}`,
+    program(history),
+    String((result.errorInstance as Error | null)?.stack ?? result.errorInstance),
+  ].join('\n');
+}

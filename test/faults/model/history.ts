@@ -1,0 +1,294 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Source } from '../../../ingest/index.ts';
+import type { LedgerEntry } from '../../../server/store/index.ts';
+import { eventually, type Service, spawnService, withService } from '../../helpers.ts';
+import { newBooks } from '../books.ts';
+import { LOGS, type ModelFile, ModelFiles, momentOf } from './files.ts';
+import { type Line, ModelLines } from './lines.ts';
+import type { History, Operation } from './operations.ts';
+
+/** What histories have done so far. */
+export interface Tally {
+  histories: number;
+  operations: number;
+  starts: number;
+  kills: number;
+  lines: number;
+}
+
+const SOURCES = [...new Set(LOGS.map(({ source }) => source))];
+/** Beyond what a slow machine needs: a copy that is not known by its name waits for a second, a file beside a deleted one five. */
+const SETTLE_MS = 30_000;
+/** The source whose rows can be asked for by name, by `logs.all`. */
+const NAMED: Source = 'edge_logs';
+/** One answer of `logs.all` has 100 rows, headers among them. */
+const PAGE = 90;
+
+/** Books may be compared by one history at a time: this process can have one store open. */
+let comparing: Promise<unknown> = Promise.resolve();
+
+/** Runs a history in the data folder; throws when a line is lost or doubled, or the service is not well. */
+export async function run(history: History, data: string, tally: Tally): Promise<void> {
+  const files = new ModelFiles(join(data, 'logs'));
+  const lines = new ModelLines(() => files.all());
+  let service: RunningService | null = null;
+  let runs = 0;
+  /** The run of the service that is up; 0: none. */
+  const up = () => (service ? runs : 0);
+
+  const start = async () => {
+    if (service) return;
+    lines.serviceBegins(++runs);
+    tally.starts++;
+    // The first sweep has then opened whatever is not under a rotated name, which may have to wait.
+    const there = files.all().filter(({ path, log }) => path === LOGS[log]?.path);
+    service = await startService(data);
+    for (const file of there) file.openIn = runs;
+  };
+  const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    if (!service) return;
+    if (signal === 'SIGKILL') tally.kills++;
+    const how = await service.end(signal);
+    service = null;
+    lines.serviceEnds();
+    expect(how, `the end by ${signal}`).to.equal(signal === 'SIGKILL' ? signal : 0);
+  };
+  const settle = async () => {
+    if (!service) return;
+    const { get } = service;
+    await eventually(async () => {
+      const said = await whatItHas(get, lines);
+      lines.take(said.has, runs);
+      const due = lines
+        .due()
+        .filter(({ source, id }) => id === null || source === NAMED)
+        .map(({ source, text }) => `${source}: ${text}`);
+      if (due.length > 0) throw new Error(`not taken:${list(due)}`);
+      for (const source of SOURCES) {
+        const [least] = lines.rows(source);
+        const rows = said.rows.get(source) ?? 0;
+        if (rows < least) throw new Error(`${rows} rows of ${source} instead of ${least} or more`);
+      }
+    }, SETTLE_MS);
+  };
+  const append = (file: ModelFile, text: string) => {
+    files.append(file, file.rest + text);
+    file.rest = '';
+    lines.stands(file, up());
+  };
+  const truncate = (file: ModelFile) => {
+    files.truncate(file);
+  };
+  const remove = (file: ModelFile) => {
+    lines.goes(file, up());
+    files.delete(file);
+  };
+  const batch = (count: number, bytes: number, bad = false) =>
+    Array.from({ length: count }, (_, i) => lines.make(bytes, bad && i === 0)).join('');
+
+  const perform = async (operation: Operation): Promise<void> => {
+    tally.operations++;
+    switch (operation.do) {
+      case 'append': {
+        const { log, nth, bytes, bad } = operation;
+        const file = files.at(log, nth) ?? (nth === 0 ? files.create(log) : undefined);
+        if (file && !file.copy) append(file, batch(operation.lines, bytes, bad));
+        return;
+      }
+      case 'begin': {
+        const file = files.at(operation.log, 0) ?? files.create(operation.log);
+        const line = lines.make(60);
+        const cut = operation.whole ? line.length - 1 : line.length >> 1;
+        append(file, line.slice(0, cut));
+        file.rest = line.slice(cut);
+        return;
+      }
+      case 'finish': {
+        const file = files.at(operation.log, operation.nth);
+        if (file && file.rest !== '') append(file, '');
+        return;
+      }
+      case 'rename': {
+        const file = files.at(operation.log, 0);
+        if (file) files.rename(file);
+        if (file && operation.create) files.create(operation.log);
+        return;
+      }
+      case 'copytruncate': {
+        const file = files.at(operation.log, 0);
+        if (!file) return;
+        files.copy(file);
+        for (const step of operation.between) await perform(step);
+        if (files.all().includes(file)) truncate(file);
+        return;
+      }
+      case 'gzip': {
+        const file = files.at(operation.log, operation.nth);
+        // A writer that is not done with the file would write to what gzip removes.
+        if (!file || file.packed || file.rest !== '') return;
+        const { text } = file;
+        lines.stands(files.pack(file), up());
+        for (const step of operation.between) await perform(step);
+        if (file.text === text) remove(file);
+        return;
+      }
+      case 'truncate': {
+        const file = files.at(operation.log, 0);
+        if (file) truncate(file);
+        return;
+      }
+      case 'delete': {
+        const file = files.at(operation.log, operation.nth);
+        if (file) remove(file);
+        return;
+      }
+      case 'recreate': {
+        const { log, header } = operation;
+        const old = files.at(log, 0);
+        if (old) remove(old);
+        const text = batch(operation.lines, 60);
+        const file = files.create(log, header ? `${LOGS[log]?.header}${text}` : text);
+        lines.stands(file, up());
+        if (header) lines.begins(file, up());
+        return;
+      }
+      case 'wait':
+        await delay(operation.ms);
+        return;
+      case 'settle':
+        return settle();
+      case 'kill':
+        return end('SIGKILL');
+      case 'stop':
+        return end('SIGTERM');
+      case 'start':
+        return start();
+      case 'killed start':
+        if (service) return;
+        lines.serviceBegins(++runs);
+        tally.kills++;
+        await killWhileStarting(data, operation.ms);
+        lines.serviceEnds();
+    }
+  };
+
+  try {
+    for (const operation of history) await perform(operation);
+    await start();
+    await settle();
+    await end('SIGTERM');
+    // Whatever was not looked at so far, such as a copy of what is known, is looked at now: it must not be doubled.
+    await start();
+    const { get } = service as unknown as RunningService;
+    await eventually(() => everythingIsRead(get, files.all()), SETTLE_MS);
+    await settle();
+    await end('SIGTERM');
+  } finally {
+    await end('SIGKILL').catch(() => {});
+  }
+  const books = newBooks();
+  lines.enter(books);
+  comparing = comparing.catch(() => {}).then(() => books.differences(data));
+  const differences = (await comparing) as string[];
+  if (differences.length > 0) throw new Error(`the store differs:${list(differences)}`);
+  tally.histories++;
+  tally.lines += lines.made;
+}
+
+/** The first of some texts, each in a line of its own. */
+function list(texts: readonly string[]): string {
+  return texts
+    .slice(0, 5)
+    .map((text) => `\n  ${text.slice(0, 120)}`)
+    .join('');
+}
+
+type Get = Service['get'];
+
+/** How many rows of each source the service says it has, and the question whether it has a line. */
+async function whatItHas(get: Get, lines: ModelLines) {
+  const rejected = new Map<Source, Set<string>>();
+  const rows = new Map<Source, number>();
+  for (const entry of await ledger(get)) {
+    if (!SOURCES.includes(entry.source)) continue;
+    const { result } = await answer(get, `/api/rejected?source=${entry.source}&limit=1000`);
+    rejected.set(entry.source, new Set(result.map(({ line }) => String(line))));
+    rows.set(entry.source, entry.rows);
+  }
+  const ids = await namedRows(get, lines.made);
+  const has = ({ source, text, id, exposed }: Line) => {
+    if (id === null) return rejected.get(source)?.has(text) ?? false;
+    // Of the other sources there is only a number: when some are missing that may be missing, none is known.
+    if (source === NAMED) return ids.has(id);
+    return exposed && rows.get(source) === lines.rows(source)[1];
+  };
+  return { rows, has };
+}
+
+async function namedRows(get: Get, made: number): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let from = 0; from < made; from += PAGE) {
+    const [after, until] = [momentOf(from - 1), momentOf(from + PAGE - 1)];
+    const { result } = await answer(
+      get,
+      `/api/endpoints/query/logs.all?project=p&iso_timestamp_start=${after}&iso_timestamp_end=${until}`,
+    );
+    for (const { id } of result) ids.add(String(id));
+  }
+  return ids;
+}
+
+/** Throws while there are files that the service has not met, or has not read to their last whole line. */
+async function everythingIsRead(get: Get, files: readonly ModelFile[]) {
+  for (const entry of await ledger(get)) {
+    const own = files.filter(({ log }) => LOGS[log]?.source === entry.source);
+    expect(entry.files, `files of ${entry.source}`).to.equal(own.length);
+    const open = own.map(({ text }) => text.length - 1 - text.lastIndexOf('\n'));
+    expect(entry.pending_bytes).to.be.at.most(open.reduce((sum, length) => sum + length, 0));
+  }
+}
+
+async function ledger(get: Get) {
+  const { result } = await answer(get, '/api/ledger');
+  return result as unknown as (LedgerEntry & { files: number; pending_bytes: number })[];
+}
+
+async function answer(get: Get, path: string) {
+  const { status, body } = await get(path);
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body as { result: Record<string, unknown>[] };
+}
+
+type RunningService = Pick<Service, 'get' | 'end'>;
+
+/** Starts the service and waits until it is ready; it runs until `end`. */
+async function startService(data: string): Promise<RunningService> {
+  return new Promise((ready, failed) => {
+    const whole = withService(
+      data,
+      (service) =>
+        new Promise<void>((over) => {
+          ready({
+            get: service.get,
+            async end(signal) {
+              const how = await service.end(signal);
+              over();
+              await whole;
+              return how;
+            },
+          });
+        }),
+    );
+    whole.catch(failed);
+  });
+}
+
+async function killWhileStarting(data: string, afterMs: number) {
+  const { child } = spawnService(data);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await delay(afterMs);
+  child.kill('SIGKILL');
+  await ended;
+}

@@ -189,13 +189,11 @@ export class Files {
       { file: old.path, offset: old.offset },
       'a file was truncated or replaced, it is read from its start',
     );
-    const { found } = file;
-    if (!found) return await file.content?.close();
     const known: KnownFile = {
       ...old,
       ...unread(),
       id: ++this.lastId,
-      inode: found.inode,
+      inode: file.known.inode,
       gone: false,
       shadowOf: null,
     };

@@ -120,11 +120,13 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       for (; left > 0; left--) {
         const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
         const open = openBatch(source, path, space);
-        const batch = await fill(own, open, batches, end);
+        const waiting = new Set(batches.flatMap((batch) => batch.files.map(({ id }) => id)));
+        const batch = await fill(own, open, waiting, end);
         if (batch) batches.push(batch);
         space = open.left();
         if (open.room() > 0) break;
-        own = own.filter(hasMore);
+        // What was replaced, refused or could not be read is followed as another file by now, or not at all.
+        own = own.filter((file) => hasMore(file) && files.tailed.get(file.known.id) === file);
         if (left > 1) space = spaceFor(maxLines);
       }
       if (space.lines === 0) break;
@@ -137,16 +139,17 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     storing.catch(() => {});
   };
 
+  /** `waiting`: the ids of files of which the batches before this one hold lines. */
   const fill = async (
     own: readonly TailedFile[],
     batch: OpenBatch,
-    before: readonly Batch[],
+    waiting: ReadonlySet<number>,
     end?: OpenEnd,
   ) => {
     try {
       for (const file of own) {
         if (batch.room() === 0) break;
-        await take(file, batch, before, end);
+        await take(file, batch, waiting.has(file.known.id), end);
       }
     } catch (error) {
       await batch.finish().catch(() => {});
@@ -163,13 +166,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     maxLines = BATCH_LINES;
   };
 
-  /** `before`: batches that were filled, and are not on their way to the sink yet. */
-  const take = async (
-    file: TailedFile,
-    batch: OpenBatch,
-    before: readonly Batch[],
-    end?: OpenEnd,
-  ) => {
+  const take = async (file: TailedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
     const content = await files.open(file);
     if (!content) return;
     const { version } = file;
@@ -181,12 +178,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         openEnd,
         buffer,
       });
-      if (result.outcome === 'changed') {
-        // What would be recorded of it now is ahead of the store, as `record` waits only for the batches that are on
-        // their way; a copy would go on there, and lose what they hold. The next round finds it changed again.
-        const isHeld = before.some((filled) => filled.files.some(({ id }) => id === file.known.id));
-        return isHeld ? undefined : await files.replaced(file);
-      }
+      // Its copies go on at its offset, which must not be recorded before the lines are stored: the next round sees it again.
+      if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
       const known = { ...result.known, finished: content.gzip && ended ? version : null };

@@ -1,9 +1,11 @@
 import type { Content } from './content.ts';
-import { ANCHOR_BYTES, digest, HEAD_BYTES } from './identity.ts';
+import { ANCHOR_BYTES, digest, HEAD_BYTES, isDigestOf } from './identity.ts';
 import { isGzip, isRotationOf } from './name.ts';
 import type { RecentBytes } from './recent.ts';
 import type { Found } from './scan.ts';
 import type { KnownFile } from './types.ts';
+
+const UNPACK_BYTES = 1024 * 1024;
 
 /** Whether there is a file that `entry` could be a copy of, or whose bytes it could hold compressed. */
 export function mayBecomeCopy(entry: Found, known: Iterable<KnownFile>): boolean {
@@ -14,7 +16,8 @@ export function mayBecomeCopy(entry: Found, known: Iterable<KnownFile>): boolean
 /**
  * The known file that `content` is a copy of, although it ends before that one's offset, because the original was read
  * on after the copy was made: all of the copy has been taken. The original's own bytes prove it (`contentOf`), or, when
- * it has been truncated since, perhaps unseen, the bytes that were read of it last. Null when there is none.
+ * it has been truncated since, perhaps unseen, the bytes that were read of it last. With the bytes that the copy holds. Null
+ * when there is none.
  */
 export async function originalOf(
   entry: Found,
@@ -22,15 +25,38 @@ export async function originalOf(
   known: Iterable<KnownFile>,
   recent: RecentBytes,
   contentOf: (file: KnownFile) => Content | null,
-): Promise<KnownFile | null> {
-  if (content.gzip) return null;
+): Promise<{ original: KnownFile; size: number } | null> {
+  const candidates: KnownFile[] = [];
   for (const file of known) {
-    if (file.offset <= entry.size || !isRotationOf(entry.path, file.path)) continue;
-    if (await recent.hold(content, file, entry.size)) return file;
-    const original = contentOf(file);
-    if (original && (await sameStart(content, original, entry.size))) return file;
+    if (isRotationOf(entry.path, file.path) && (await mayBeginAs(content, file)))
+      candidates.push(file);
+  }
+  // Only what begins alike is unpacked to its end.
+  if (candidates.length === 0) return null;
+  const size = content.gzip ? await unpackedSize(content) : entry.size;
+  for (const original of candidates) {
+    if (original.offset <= size) continue;
+    if (await recent.hold(content, original, size)) return { original, size };
+    const bytes = contentOf(original);
+    if (bytes && (await sameStart(content, bytes, size))) return { original, size };
   }
   return null;
+}
+
+/** Whether `content` begins with the bytes that the file does, or ends before that could be told. */
+async function mayBeginAs(content: Content, { offset, head }: KnownFile): Promise<boolean> {
+  const bytes = Buffer.alloc(head.length);
+  return offset > 0 && ((await content.read(bytes, 0)) < head.length || isDigestOf(head, bytes));
+}
+
+/** How many bytes a `.gz` holds: it says so only when it was unpacked. */
+async function unpackedSize(content: Content): Promise<number> {
+  const block = Buffer.alloc(UNPACK_BYTES);
+  for (let size = 0; ; ) {
+    const read = await content.read(block, size);
+    size += read;
+    if (read < block.length) return size;
+  }
 }
 
 /** What is known of a file whose `size` bytes have all been read. */

@@ -326,12 +326,13 @@ export class Files {
   private async shorterCopy(entry: Found, content: Content): Promise<KnownFile | null> {
     const contentOf = ({ id }: KnownFile) => this.tailed.get(id)?.content ?? null;
     const known = this.known.values();
-    const original = await originalOf(entry, content, known, this.recent, contentOf);
-    if (!original) return null;
+    const found = await originalOf(entry, content, known, this.recent, contentOf);
+    if (!found) return null;
+    const { original, size } = found;
     const { source, path, inode } = entry;
     const copy: KnownFile = {
       ...original,
-      ...(await readToEnd(content, entry.size)),
+      ...(await readToEnd(content, size)),
       id: ++this.lastId,
       source,
       path,

@@ -803,6 +803,22 @@ describe('a file whose name has a date', () => {
 });
 
 describe('a compressed file', () => {
+  it('doubles nothing when it was copied before its original was read on and truncated', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a'));
+        await holds(pond, ['a']);
+        copyFileSync(file, `${file}.1`);
+        appendFileSync(file, line('b') + line('c'));
+        await holds(pond, ['a', 'b', 'c']);
+        truncateSync(file);
+        gzip(`${file}.1`);
+        appendFileSync(file, line('d'));
+        await settles(pond, ['a', 'b', 'c', 'd']);
+      }),
+    ));
+
   it('gives its lines, of every member', () =>
     withFolder(async (data) => {
       const two = Buffer.concat([

@@ -53,6 +53,8 @@ export interface ModelFile {
   rest: string;
   /** The run of the service that has it open for certain; 0: none. */
   openIn: number;
+  /** A copy that is shorter than what its original had come to when that was truncated, and may not be known as one yet. */
+  short: boolean;
 }
 
 /** The files of all logs, newest first; what is done to them is done on the disk and in the model. */
@@ -79,7 +81,16 @@ export class ModelFiles {
 
   create(log: number, text = ''): ModelFile {
     const { path } = LOGS[log] as Log;
-    const file = { log, path, text, packed: false, copy: false, rest: '', openIn: 0 };
+    const file: ModelFile = {
+      log,
+      path,
+      text,
+      packed: false,
+      copy: false,
+      rest: '',
+      openIn: 0,
+      short: false,
+    };
     writeFileSync(this.on(file), text, { flag: 'wx' });
     this.files[log]?.unshift(file);
     return file;

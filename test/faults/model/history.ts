@@ -73,13 +73,15 @@ export async function run(history: History, data: string, tally: Tally): Promise
       }
     }, SETTLE_MS);
   };
+  const lookedAtAll = async () => {
+    const { get } = service as RunningService;
+    await eventually(() => everythingIsRead(get, files.all()), SETTLE_MS);
+    for (const file of files.all()) file.short = false;
+  };
   const append = (file: ModelFile, text: string) => {
     files.append(file, file.rest + text);
     file.rest = '';
     lines.stands(file, up());
-  };
-  const truncate = (file: ModelFile) => {
-    files.truncate(file);
   };
   const remove = (file: ModelFile) => {
     lines.goes(file, up());
@@ -119,9 +121,10 @@ export async function run(history: History, data: string, tally: Tally): Promise
       case 'copytruncate': {
         const file = files.at(operation.log, 0);
         if (!file) return;
-        files.copy(file);
+        const copy = files.copy(file);
         for (const step of operation.between) await perform(step);
-        if (files.all().includes(file)) truncate(file);
+        copy.short = copy.text.length < file.text.length;
+        files.truncate(file);
         return;
       }
       case 'gzip': {
@@ -136,7 +139,7 @@ export async function run(history: History, data: string, tally: Tally): Promise
       }
       case 'truncate': {
         const file = files.at(operation.log, 0);
-        if (file) truncate(file);
+        if (file) files.truncate(file);
         return;
       }
       case 'delete': {
@@ -178,11 +181,11 @@ export async function run(history: History, data: string, tally: Tally): Promise
     for (const operation of history) await perform(operation);
     await start();
     await settle();
+    if (files.all().some(({ short }) => short)) await lookedAtAll();
     await end('SIGTERM');
     // Whatever was not looked at so far, such as a copy of what is known, is looked at now: it must not be doubled.
     await start();
-    const { get } = service as unknown as RunningService;
-    await eventually(() => everythingIsRead(get, files.all()), SETTLE_MS);
+    await lookedAtAll();
     await settle();
     await end('SIGTERM');
   } finally {

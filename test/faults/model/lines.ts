@@ -11,8 +11,10 @@ export interface Line {
   /** The file that it was written to, and the run of the service that was up then; 0: none. */
   readonly file: ModelFile;
   readonly run: number;
-  /** In how many files it was written; more than one only for a header. */
-  times: number;
+  /** How many files began with it, as a header. */
+  begun: number;
+  /** How often it may be there at most, once it was exposed: 1, but for a header and for a line of a short copy. */
+  most: number;
   /** The service has said that it has it. */
   taken: boolean;
   /** It stood in a file while the service ran. */
@@ -29,6 +31,9 @@ export interface Line {
  * - may be there once when it was destroyed otherwise, after it had stood in a file beside a running service: nobody
  *   can tell whether that had read it;
  * - must not be there when it was destroyed before a service ran that could have read it.
+ *
+ * A line may be there twice that stands in a copy which ends before what its original had come to when that was truncated, if
+ * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", README).
  *
  * Of a header, which several files begin with, there is one at least and one a file at most: a file that is made
  * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", README).
@@ -73,7 +78,7 @@ export class ModelLines {
   /** Notes that a file was begun with its log's header. */
   begins(file: ModelFile, run: number): void {
     const line = this.note(file.text.split('\n')[0] ?? '', file, run);
-    if (line) line.times++;
+    if (line) line.most = ++line.begun;
   }
 
   /** Notes that a file is about to be deleted beside this run of the service. */
@@ -95,6 +100,10 @@ export class ModelLines {
   /** The service has ended, and whatever it had open is closed. */
   serviceEnds(): void {
     for (const line of this.lines.values()) line.heldIn = 0;
+    for (const text of wholeLines(this.files().filter(({ short }) => short))) {
+      const line = this.lines.get(text);
+      if (line) line.most = Math.max(2, line.begun + 1);
+    }
   }
 
   /** Notes what the service has said in this run. */
@@ -136,7 +145,7 @@ export class ModelLines {
   private limits(line: Line): [number, number] {
     const standing = wholeLines(this.files()).has(line.text);
     const least = line.taken || line.heldIn > 0 || standing ? 1 : 0;
-    return [least, line.exposed ? Math.max(1, line.times) : 0];
+    return [least, line.exposed ? line.most : 0];
   }
 
   private onlyIn({ text, file }: Line): boolean {
@@ -154,7 +163,18 @@ export class ModelLines {
     const { source } = LOGS[file.log] as (typeof LOGS)[number];
     const id = this.ids.get(text) ?? null;
     const exposed = run > 0;
-    const line = { source, text, id, file, run, times: 0, taken: false, exposed, heldIn: 0 };
+    const line = {
+      source,
+      text,
+      id,
+      file,
+      run,
+      begun: 0,
+      most: 1,
+      taken: false,
+      exposed,
+      heldIn: 0,
+    };
     this.lines.set(text, line);
     return line;
   }

@@ -50,6 +50,8 @@ async function check(seed: number): Promise<string | null> {
     if (performance.now() > shrinkUntil) return;
     try {
       await perform(history);
+      // One history is repeated, not those beside it.
+      if (PATH) shrinkUntil = 0;
     } catch (error) {
       shrinkUntil = Math.min(shrinkUntil, performance.now() + SHRINK_MS);
       throw error;

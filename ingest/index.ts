@@ -166,7 +166,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     maxLines = BATCH_LINES;
   };
 
+  /**
+   * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
+   * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
+   */
   const take = async (file: TailedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
+    if (waits && !file.content) return;
     const content = await files.open(file);
     if (!content) return;
     const { version } = file;
@@ -178,7 +183,6 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         openEnd,
         buffer,
       });
-      // Its copies go on at its offset, which must not be recorded before the lines are stored: the next round sees it again.
       if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';

@@ -14,7 +14,7 @@ import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore, QueryStuck, type Store } from './store/index.ts';
+import { openStore, type Store } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -38,6 +38,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 export async function serve(config: Config, logger: Logger, demo: Demo | null): Promise<void> {
   const closers: Closer[] = demo ? [demo.close] : [];
   let draining = false;
+  let store: Store | null = null;
   const exit = (code: number): never => {
     logger.flush();
     process.exit(code);
@@ -63,16 +64,20 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       exit(0);
     } catch (error) {
       logger.error({ err: error }, 'the stop failed; what was committed is safe');
-      exit(1);
+      abandon();
     }
   };
   const crash = (error: unknown, message: string) => {
     logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
-    if (error instanceof QueryStuck) abandon();
     exit(1);
   };
   // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.
-  process.on('uncaughtException', (error) => crash(error, 'an error that nobody handles'));
+  process.on('uncaughtException', (error) => {
+    const message = 'an error that nobody handles';
+    if (!store?.busy()) crash(error, message);
+    logger.fatal({ err: error }, `${message}, while queries run`);
+    abandon();
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
@@ -97,25 +102,31 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       server.once('error', failed).listen(config.port, config.host, listening);
     });
 
-    const store = await openStore({
+    const opened = await openStore({
       folder,
       sql: join(ROOT, 'sql'),
       memory: config.memory,
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
+      // The queries that run end by themselves then.
       onFatal: (error) => crash(error, 'the database has given up'),
+      onStuck(error) {
+        logger.fatal({ err: error }, 'a query can not be ended');
+        abandon();
+      },
     });
-    closers.push(store.shutdown);
+    store = opened;
+    closers.push(opened.shutdown);
     // Closed after the store: until then it says that the store is in use.
-    closers.splice(-1, 0, await control(folder, store, logger));
-    const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), store);
+    closers.splice(-1, 0, await control(folder, opened, logger));
+    const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), opened);
     const ingest = await startIngest(
-      { logs, staging: store.staging, maxLine: config.maxLine, log: logger },
-      store.sink,
+      { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
+      opened.sink,
     );
     closers.push(ingest.close);
-    const retention = startRetention({ retention: store.retention, limits: config, log: logger });
+    const retention = startRetention({ retention: opened.retention, limits: config, log: logger });
     closers.push(retention.close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
@@ -127,7 +138,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       tokens,
       rateLimit: config.rateLimit,
       corsOrigin: config.corsOrigin,
-      store,
+      store: opened,
       ingest,
       limits: config,
       endpoints,
@@ -138,7 +149,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     closers.push(() => {
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();
-      setTimeout(() => store.stop(new AppError('DRAINING')), DRAIN_MS).unref();
+      setTimeout(() => opened.stop(new AppError('DRAINING')), DRAIN_MS).unref();
       setTimeout(() => server.closeAllConnections(), DRAIN_MS + TELL_MS).unref();
       return closed;
     });

@@ -20,7 +20,7 @@ export type { Clock } from './clock.ts';
 export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { Limits } from './plan.ts';
-export { QueryStuck, type Readers, type Rows } from './read.ts';
+export type { Readers, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
 export type { Plain, ValueKind } from './values.ts';
 export { isoUtc } from './values.ts';
@@ -42,6 +42,8 @@ export interface StoreOptions {
   readonly graceMs?: number;
   /** Called when DuckDB has given the database up, or a query does not stop: nothing helps then but to start anew. */
   readonly onFatal: (error: Error) => void;
+  /** Called once a query goes on long after it was interrupted, `onFatal` without it: it has a thread for good. */
+  readonly onStuck?: (error: Error) => void;
 }
 
 /**
@@ -141,7 +143,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const readers = await openReaders(engine, {
       timeoutMs: queryTimeoutMs,
       graceMs: options.graceMs ?? GRACE_MS,
-      onStuck: options.onFatal,
+      onStuck: options.onStuck ?? options.onFatal,
     });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
@@ -226,6 +228,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       query: (text, values, limits) => fatal(readers.query(text, values, limits)),
       probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),
+      busy: () => readers.busy(),
       stop: (reason) => readers.stop(reason),
       close: () => readers.close(),
       moment: (expression) => timestampExpression(ingest, expression),

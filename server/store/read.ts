@@ -30,6 +30,8 @@ export interface Readers {
   describe(sql: string): Promise<{ parameters: string[]; columns: string[]; select: boolean }>;
   /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
   probe(): Promise<void>;
+  /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
+  busy(): boolean;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
   stop(reason: Error): void;
   close(): void;
@@ -44,15 +46,12 @@ const PROBE_MS = 4000;
 const INTERRUPT_MS = 20;
 const SELECT = 1;
 
-/** A query that no interrupt ends: it has a thread and a connection for good. */
-export class QueryStuck extends Error {}
-
 export interface ReaderOptions {
   /** Bounds the wait for a connection and the query. */
   readonly timeoutMs: number;
   /** How long a query may go on after it was interrupted at its time limit. */
   readonly graceMs: number;
-  readonly onStuck: (error: QueryStuck) => void;
+  readonly onStuck: (error: Error) => void;
 }
 
 /** Opens a small pool of connections that only read. */
@@ -101,7 +100,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
         timeout.abort(new AppError('QUERY_TIMEOUT'));
         // Begun only now: after a pause of the whole process both would be over at once.
         timer = setTimeout(
-          () => onStuck(new QueryStuck(`a query goes on ${graceMs} ms after it was interrupted`)),
+          () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
           graceMs,
         );
       }, timeoutMs);
@@ -140,6 +139,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
         connection.closeSync();
       }
     },
+    busy: () => idle.length < READERS || probing !== null,
     stop: (reason) => stopping.abort(reason),
     close() {
       for (const connection of all) connection.closeSync();

@@ -53,7 +53,12 @@ async function check(seed: number): Promise<string | null> {
       // One history is repeated, not those beside it.
       if (PATH) shrinkUntil = 0;
     } catch (error) {
-      shrinkUntil = Math.min(shrinkUntil, performance.now() + SHRINK_MS);
+      if (shrinkUntil === Number.POSITIVE_INFINITY) {
+        console.log(
+          `      of seed ${seed} this failed, and is made shorter: ${error}\n${program(history)}`,
+        );
+        shrinkUntil = performance.now() + SHRINK_MS;
+      }
       throw error;
     }
   });

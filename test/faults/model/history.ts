@@ -232,7 +232,8 @@ async function whatItHas(get: Get, lines: ModelLines) {
 
 async function namedRows(get: Get, made: number): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (let from = 0; from < made; from += PAGE) {
+  // Headers are there, in the first page, even before the first line was made.
+  for (let from = 0; from <= made; from += PAGE) {
     const [after, until] = [momentOf(from - 1), momentOf(from + PAGE - 1)];
     const { result } = await answer(
       get,

@@ -114,8 +114,10 @@ export async function run(history: History, data: string, tally: Tally): Promise
       }
       case 'rename': {
         const file = files.at(operation.log, 0);
-        if (file) files.rename(file);
-        if (file && operation.create) files.create(operation.log);
+        if (!file) return;
+        lines.mayBeTwice(files.all().filter(({ log, copy }) => log === file.log && copy));
+        files.rename(file);
+        if (operation.create) files.create(operation.log);
         return;
       }
       case 'copytruncate': {

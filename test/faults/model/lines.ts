@@ -13,8 +13,8 @@ export interface Line {
   readonly run: number;
   /** How many files began with it, as a header. */
   begun: number;
-  /** How often it may be there at most, once it was exposed: 1, but for a header and for a line of a short copy. */
-  most: number;
+  /** How often it may be there once more, because it stands in a copy that may be taken for a new file. */
+  again: 0 | 1;
   /** The service has said that it has it. */
   taken: boolean;
   /** It stood in a file while the service ran. */
@@ -32,8 +32,9 @@ export interface Line {
  *   can tell whether that had read it;
  * - must not be there when it was destroyed before a service ran that could have read it.
  *
- * A line may be there twice that stands in a copy which ends before what its original had come to when that was truncated, if
- * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", README).
+ * A line may be there once more that stands in a copy which ends before what its original had come to when that was truncated, if
+ * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", README);
+ * or if the original was renamed before: the name of the copy is then no rotation of the original's.
  *
  * Of a header, which several files begin with, there is one at least and one a file at most: a file that is made
  * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", README).
@@ -78,7 +79,7 @@ export class ModelLines {
   /** Notes that a file was begun with its log's header. */
   begins(file: ModelFile, run: number): void {
     const line = this.note(file.text.split('\n')[0] ?? '', file, run);
-    if (line) line.most = ++line.begun;
+    if (line) line.begun++;
   }
 
   /** Notes that a file is about to be deleted beside this run of the service. */
@@ -100,9 +101,14 @@ export class ModelLines {
   /** The service has ended, and whatever it had open is closed. */
   serviceEnds(): void {
     for (const line of this.lines.values()) line.heldIn = 0;
-    for (const text of wholeLines(this.files().filter(({ short }) => short))) {
+    this.mayBeTwice(this.files().filter(({ short }) => short));
+  }
+
+  /** Notes that the service may take these copies for new files. */
+  mayBeTwice(copies: readonly ModelFile[]): void {
+    for (const text of wholeLines(copies)) {
       const line = this.lines.get(text);
-      if (line) line.most = Math.max(2, line.begun + 1);
+      if (line) line.again = 1;
     }
   }
 
@@ -145,7 +151,7 @@ export class ModelLines {
   private limits(line: Line): [number, number] {
     const standing = wholeLines(this.files()).has(line.text);
     const least = line.taken || line.heldIn > 0 || standing ? 1 : 0;
-    return [least, line.exposed ? line.most : 0];
+    return [least, line.exposed ? Math.max(1, line.begun) + line.again : 0];
   }
 
   private onlyIn({ text, file }: Line): boolean {
@@ -163,14 +169,14 @@ export class ModelLines {
     const { source } = LOGS[file.log] as (typeof LOGS)[number];
     const id = this.ids.get(text) ?? null;
     const exposed = run > 0;
-    const line = {
+    const line: Line = {
       source,
       text,
       id,
       file,
       run,
       begun: 0,
-      most: 1,
+      again: 0,
       taken: false,
       exposed,
       heldIn: 0,

@@ -284,8 +284,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       async shutdown() {
         closing.abort(new Error('The service is stopping.'));
         await Promise.all(asides);
+        await readers.close();
         await writer.close();
-        readers.close();
         connection.closeSync();
         engine.close();
       },

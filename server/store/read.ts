@@ -34,7 +34,8 @@ export interface Readers {
   busy(): boolean;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
   stop(reason: Error): void;
-  close(): void;
+  /** Ends every query, waits for their ends, and closes. */
+  close(): Promise<void>;
 }
 
 /** Fewer than libuv's threads, which queries block: the file system and ingest keep the others. */
@@ -141,7 +142,12 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
     },
     busy: () => idle.length < READERS || probing !== null,
     stop: (reason) => stopping.abort(reason),
-    close() {
+    async close() {
+      stopping.abort(new AppError('DRAINING'));
+      // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
+      const never = new AbortController().signal;
+      await Promise.all(Array.from({ length: READERS }, () => lease(never)));
+      await probing?.catch(() => {});
       for (const connection of all) connection.closeSync();
     },
   };

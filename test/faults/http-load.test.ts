@@ -149,7 +149,7 @@ describe('HTTP: slow and greedy clients', () => {
       ),
   );
 
-  faultCase('H04', '1000 clients leave before they are answered: their queries end', () =>
+  faultCase('H04a', '1000 clients leave before they are answered: their queries end', () =>
     loaded(async ({ service, data, books }) => {
       for (let round = 0; round < 5; round++) {
         const sockets = Array.from({ length: 200 }, (_, n) =>
@@ -173,6 +173,27 @@ describe('HTTP: slow and greedy clients', () => {
       expect(await service.end('SIGTERM')).to.equal(0);
       expect(await books.differences(data)).to.deep.equal([]);
     }),
+  );
+
+  faultCase(
+    'H04b',
+    'clients leave and the service is stopped before their queries have ended',
+    () =>
+      loaded(async ({ service, data, books }) => {
+        const sockets = Array.from({ length: 8 }, (_, n) =>
+          dial(service.url)
+            .resume()
+            .on('connect', function (this: Socket) {
+              this.write(get(heavyPath(n), TOKEN_HEADER));
+            }),
+        );
+        await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+        // By then four of them run; an interrupt is seen some tenths of a second after it.
+        await delay(500);
+        for (const socket of sockets) socket.destroy();
+        expect(await service.end('SIGTERM')).to.equal(0);
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
   );
 
   faultCase('H05', 'more long queries than threads: ingest, files and /readyz go on', () =>

@@ -20,8 +20,6 @@ const CHECK_MS = 1000;
 const KEEP_ALIVE_MS = 5000;
 /** An answer of which nothing was read in this time is dropped, with its connection. */
 const READ_MS = 30_000;
-/** Then a client connects anew, so that a proxy in front of several services spreads its load. */
-const MAX_REQUESTS = 1000;
 
 const MAX_HEAD_BYTES = 128 * 1024;
 const MAX_URL_BYTES = 32 * 1024;
@@ -53,7 +51,6 @@ export function createDoor(maxConnections: number, answer: RequestListener): Ser
       answer(request, response);
     },
   );
-  server.maxRequestsPerSocket = MAX_REQUESTS;
   // Node passes over those beyond in silence; one more, so that they are seen.
   server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = maxConnections + REFUSED_MORE;

@@ -1,3 +1,5 @@
+import type { View } from './sql/index.ts';
+
 /** The type of a parameter's value: free text, a moment, an RE2 regular expression, or one of a few words. */
 export type ParameterType = 'string' | 'timestamp' | 'regexp' | readonly string[];
 
@@ -36,6 +38,8 @@ export interface SavedQuery {
   readonly pinned: boolean;
   /** The statement, each `@name` written `$name`. */
   readonly sql: string;
+  /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
+  readonly views: ReadonlyMap<string, View>;
 }
 
 /** The parameter that the server supplies to a query with `windows`. */
@@ -140,6 +144,7 @@ export function compile(name: string, file: string, text: string): SavedQuery {
     windows,
     pinned: used.has(PINNED_PROJECT),
     sql,
+    views: new Map(),
   };
 }
 

@@ -21,8 +21,9 @@ const KEEP_ALIVE_MS = 5000;
 /** An answer of which nothing was read in this time is dropped, with its connection. */
 const READ_MS = 30_000;
 
-const MAX_HEAD_BYTES = 128 * 1024;
-const MAX_URL_BYTES = 32 * 1024;
+/** 64 KiB of SQL, each byte of it escaped, and the parameters beside it. */
+const MAX_URL_BYTES = 200 * 1024;
+const MAX_HEAD_BYTES = 296 * 1024;
 const MAX_HEADERS = 100;
 
 /** Connections beyond the limit that are told 503, not just closed, and how long one may take to ask. */

@@ -1,14 +1,16 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { accessOf } from './auth.ts';
+import { bodyOf } from './body.ts';
 import type { Cache, Cached } from './cache.ts';
 import { PINNED_PROJECT, type SavedQuery } from './compile.ts';
 import { encodeRows } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
-import { newest } from './newest.ts';
+import { newest, questionOf } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { redact } from './redact.ts';
 import { redaction } from './redaction.ts';
+import { type OwnSql, ownSql, runOwnSql } from './sandbox.ts';
 import type { Rows, Store } from './store/index.ts';
 import type { Access } from './tokens.ts';
 
@@ -30,18 +32,21 @@ export function endpoint({
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      throw new AppError('METHOD_NOT_ALLOWED');
+    const methods = query.sandboxing ? ['GET', 'HEAD', 'POST'] : ['GET', 'HEAD'];
+    if (!methods.includes(request.method))
+      throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
     const search = searchOf(request.url);
+    for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
     const redacted = redaction(request) ?? query.redactPii;
     if (!query.sandboxing && search.has('sql')) {
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
     }
+    const own = query.sandboxing ? ownSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const load = (signal: AbortSignal) => answer(query, values, redacted, store, signal);
+    const load = (signal: AbortSignal) => answer(query, own, values, redacted, store, signal);
 
-    if (query.caching === null) {
+    if (query.caching === null || own) {
       const body = await load(disconnected(response));
       response.set({
         'Cache-Control': 'private, no-cache',
@@ -87,13 +92,16 @@ function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
 
 async function answer(
   query: SavedQuery,
+  own: OwnSql | null,
   values: Values,
   redacted: boolean,
   store: Store,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ) {
   const checked = await checkParameters(query, values, store, signal);
-  const rows = await run(query, checked, store, signal);
+  const rows = own
+    ? await runOwnSql(own, query, checked, store, signal)
+    : await run(query, checked, store, signal);
   return Buffer.from(encodeRows(rows, redacted ? redact : undefined));
 }
 
@@ -105,7 +113,8 @@ async function run(
 ): Promise<Rows> {
   const options = signal ? { maxRows: query.maxRows, signal } : { maxRows: query.maxRows };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
-  return query.windows ? newest(query, query.windows, values, store, ask) : ask(query.sql, {});
+  if (!query.windows) return ask(query.sql, {});
+  return newest(questionOf(query, query.windows), values, store, ask);
 }
 
 /** By hand: what `response.send` would find out about the body, its ETag first of all, is known already. */

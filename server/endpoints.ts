@@ -4,6 +4,7 @@ import { isSource } from '../ingest/index.ts';
 import { compile, QueryFileError, type SavedQuery } from './compile.ts';
 import { oldestOf } from './newest.ts';
 import type { Readers } from './store/index.ts';
+import { viewsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
 export interface Endpoints {
@@ -18,7 +19,7 @@ export interface Endpoints {
  */
 export async function loadEndpoints(
   folder: string,
-  readers: Pick<Readers, 'describe'>,
+  readers: Pick<Readers, 'describe' | 'query'>,
 ): Promise<Endpoints> {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
@@ -30,7 +31,7 @@ export async function loadEndpoints(
     await prepare(query, file, readers);
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    all.push(query);
+    all.push(query.sandboxing ? { ...query, views: await viewsOf(query.sql, readers) } : query);
   }
   return {
     all,

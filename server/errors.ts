@@ -4,6 +4,9 @@
  */
 export const ERRORS = {
   PARAMETER_INVALID: [400, 'A parameter is missing or not valid'],
+  SQL_INVALID: [400, 'The SQL can not be run here'],
+  QUERY_TOO_LARGE: [400, 'The query needs more memory than it may have'],
+  RESULT_TOO_LARGE: [400, 'The answer would be too large'],
   HEADER_INVALID: [400, 'A header is not valid'],
   REQUEST_INVALID: [400, 'The request can not be read'],
   UNAUTHORIZED: [401, 'A valid access token is required'],
@@ -39,10 +42,17 @@ export class AppError extends Error {
   readonly title: string;
   readonly detail: string;
   readonly faults: readonly Fault[];
+  /** Of `METHOD_NOT_ALLOWED`: the methods that are. */
+  readonly allow: readonly string[];
 
   constructor(
     code: ErrorCode,
-    options: { detail?: string; faults?: readonly Fault[]; cause?: unknown } = {},
+    options: {
+      detail?: string;
+      faults?: readonly Fault[];
+      allow?: readonly string[];
+      cause?: unknown;
+    } = {},
   ) {
     const [status, title] = ERRORS[code];
     const detail =
@@ -53,5 +63,6 @@ export class AppError extends Error {
     this.title = title;
     this.detail = detail;
     this.faults = options.faults ?? [];
+    this.allow = options.allow ?? ['GET', 'HEAD'];
   }
 }

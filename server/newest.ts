@@ -4,38 +4,65 @@ import type { Values } from './parameters.ts';
 import type { Plain, Rows, Store } from './store/index.ts';
 import { windowStarts } from './windows.ts';
 
+/** A question for the newest rows of a source. */
+export interface NewestQuestion {
+  readonly source: string;
+  /** How many are wanted. */
+  readonly rows: number;
+  /** The statement, with `$newest_from`. */
+  readonly sql: string;
+  /** The statement that gives how many rows that one has, and the oldest of their timestamps. */
+  readonly oldest: string;
+  /** Whether its conditions read as much as its rows: then the farthest window is asked for the rows at once. */
+  readonly selective: boolean;
+  /** The parameters that bound it in time. */
+  readonly windows: Pick<Windows, 'from' | 'until'>;
+}
+
 /**
  * The rows of a query for the newest rows. Which are the newest is asked first, of the timestamps alone, with near bounds
  * and then farther ones; the rows themselves with the bound that was found, so that nothing beside them is unpacked
  * (docs/decisions/0006).
  */
 export async function newest(
-  query: SavedQuery,
-  windows: Windows,
+  { source, rows: wanted, sql, oldest: oldestSql, selective, windows }: NewestQuestion,
   values: Values,
   store: Pick<Store, 'span'>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
 ): Promise<Rows> {
-  if (!isSource(windows.source)) throw new Error('BUG: windows over what is no source');
-  const span = await store.span(windows.source);
+  if (!isSource(source)) throw new Error('BUG: windows over what is no source');
+  const span = await store.span(source);
   const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
-  if (!span) return ask(query.sql, from(0));
-  const wanted = Math.min(windows.rows, query.maxRows);
+  if (!span) return ask(sql, from(0));
   const reach = {
     ...span,
     fromMs: toMs(values[windows.from]),
     untilMs: toMs(values[windows.until]),
   };
-  let start = 0;
-  for (start of windowStarts(windows.rows, reach, Date.now())) {
-    const { rows } = await ask(oldestOf(query.sql), from(start));
+  const starts = [...windowStarts(wanted, reach, Date.now())];
+  const farthest = starts.at(-1) ?? 0;
+  for (const start of selective ? starts.slice(0, -1) : starts) {
+    const { rows } = await ask(oldestSql, from(start));
     const [found = 0, oldest = null] = rows[0] ?? [];
     if (Number(found) < wanted) continue;
-    const answer = await ask(query.sql, from(epochMs(oldest) ?? start));
+    const answer = await ask(sql, from(epochMs(oldest) ?? start));
     // Fewer when retention took some in between.
     if (answer.rows.length >= wanted) return answer;
   }
-  return ask(query.sql, from(start));
+  return ask(sql, from(farthest));
+}
+
+/** What a saved query with windows asks. */
+export function questionOf({ sql, maxRows }: SavedQuery, windows: Windows): NewestQuestion {
+  const { source, rows } = windows;
+  return {
+    source,
+    rows: Math.min(rows, maxRows),
+    sql,
+    oldest: oldestOf(sql),
+    selective: false,
+    windows,
+  };
 }
 
 /** The statement that gives how many rows a query has, and the oldest of their timestamps. */

@@ -77,6 +77,12 @@ export interface Span {
   readonly newestMs: number;
 }
 
+/** Six queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
+const READERS = 4;
+const QUEUE = 64;
+const SANDBOX_READERS = 2;
+const SANDBOX_QUEUE = 32;
+
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
@@ -89,6 +95,8 @@ const SPAN_MS = 1000;
 export interface Store extends Readers {
   readonly sink: Sink;
   readonly retention: Retention;
+  /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
+  readonly sandbox: Pick<Readers, 'query'>;
   /** The folder that batches are staged in. */
   readonly staging: string;
   /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
@@ -140,10 +148,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       clock,
       lanes: engine.lanes,
     });
-    const readers = await openReaders(engine, {
+    const ends = {
       timeoutMs: queryTimeoutMs,
       graceMs: options.graceMs ?? GRACE_MS,
       onStuck: options.onStuck ?? options.onFatal,
+    };
+    const readers = await openReaders(engine, { connections: READERS, queue: QUEUE, ...ends });
+    const sandbox = await openReaders(engine, {
+      connections: SANDBOX_READERS,
+      queue: SANDBOX_QUEUE,
+      ...ends,
     });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
@@ -228,9 +242,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       query: (text, values, limits) => fatal(readers.query(text, values, limits)),
       probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),
-      busy: () => readers.busy(),
-      stop: (reason) => readers.stop(reason),
-      close: () => readers.close(),
+      sandbox: { query: (text, values, limits) => fatal(sandbox.query(text, values, limits)) },
+      busy: () => readers.busy() || sandbox.busy(),
+      stop(reason) {
+        readers.stop(reason);
+        sandbox.stop(reason);
+      },
+      async close() {
+        await Promise.all([readers.close(), sandbox.close()]);
+      },
       moment: (expression) => timestampExpression(ingest, expression),
       async span(source) {
         const known = spans.get(source);
@@ -284,7 +304,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       async shutdown() {
         closing.abort(new Error('The service is stopping.'));
         await Promise.all(asides);
-        await readers.close();
+        await Promise.all([readers.close(), sandbox.close()]);
         await writer.close();
         connection.closeSync();
         engine.close();

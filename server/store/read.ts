@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { AppError } from '../errors.ts';
 import type { Engine } from './engine.ts';
-import { type Plain, plain, type ValueKind, valueKind } from './values.ts';
+import { type Plain, plain, typeName, type ValueKind, valueKind } from './values.ts';
 
 /** The rows of an answer: values in column order. */
 export interface Rows {
@@ -14,6 +14,11 @@ export interface QueryOptions {
   readonly maxRows: number;
   /** Ends the query, and the wait for it, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /**
+   * Bytes that the rows may have together, as the statement's last column counts them, which is no part of the rows then.
+   * Beyond it `RESULT_TOO_LARGE`.
+   */
+  readonly maxBytes?: number;
 }
 
 export interface Readers {
@@ -27,7 +32,9 @@ export interface Readers {
     options: QueryOptions,
   ): Promise<Rows>;
   /** What a statement takes and gives, without running it. Throws what is wrong with it. */
-  describe(sql: string): Promise<{ parameters: string[]; columns: string[]; select: boolean }>;
+  describe(
+    sql: string,
+  ): Promise<{ parameters: string[]; columns: string[]; types: string[]; select: boolean }>;
   /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
   probe(): Promise<void>;
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
@@ -38,9 +45,6 @@ export interface Readers {
   close(): Promise<void>;
 }
 
-/** Fewer than libuv's threads, which queries block: the file system and ingest keep the others. */
-const READERS = 4;
-const QUEUE = 64;
 /** As long as a health check waits at most. */
 const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
@@ -48,6 +52,10 @@ const INTERRUPT_MS = 20;
 const SELECT = 1;
 
 export interface ReaderOptions {
+  /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
+  readonly connections: number;
+  /** How many more may wait. */
+  readonly queue: number;
   /** Bounds the wait for a connection and the query. */
   readonly timeoutMs: number;
   /** How long a query may go on after it was interrupted at its time limit. */
@@ -57,9 +65,9 @@ export interface ReaderOptions {
 
 /** Opens a small pool of connections that only read. */
 export async function openReaders(engine: Engine, options: ReaderOptions): Promise<Readers> {
-  const { timeoutMs, graceMs, onStuck } = options;
+  const { connections, queue, timeoutMs, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
-  for (let i = 0; i < READERS; i++) idle.push(await engine.connect());
+  for (let i = 0; i < connections; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
   const prober = await engine.connect();
   const all = [...idle, prober];
@@ -70,7 +78,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
     signal.throwIfAborted();
     const free = idle.pop();
     if (free) return free;
-    if (waiting.length >= QUEUE) throw new AppError('OVERLOADED');
+    if (waiting.length >= queue) throw new AppError('OVERLOADED');
     return new Promise((resolve, reject) => {
       const serve = (connection: DuckDBConnection) => {
         signal.removeEventListener('abort', leave);
@@ -95,7 +103,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
   };
 
   return {
-    async query(sql, values, { maxRows, signal }) {
+    async query(sql, values, { maxRows, signal, maxBytes }) {
       const timeout = new AbortController();
       let timer = setTimeout(() => {
         timeout.abort(new AppError('QUERY_TIMEOUT'));
@@ -109,7 +117,9 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       try {
         const connection = await lease(ends);
         try {
-          return await interruptible(connection, ends, () => run(connection, sql, values, maxRows));
+          return await interruptible(connection, ends, () =>
+            run(connection, sql, values, maxRows, maxBytes),
+          );
         } finally {
           release(connection);
         }
@@ -133,20 +143,23 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
         const columns = Array.from({ length: statement.columnCount }, (_, i) =>
           statement.columnName(i),
         );
+        const types = Array.from({ length: statement.columnCount }, (_, i) =>
+          typeName(statement.columnType(i)),
+        );
         const select = statement.statementType === SELECT;
         statement.destroySync();
-        return { parameters, columns, select };
+        return { parameters, columns, types, select };
       } finally {
         connection.closeSync();
       }
     },
-    busy: () => idle.length < READERS || probing !== null,
+    busy: () => idle.length < connections || probing !== null,
     stop: (reason) => stopping.abort(reason),
     async close() {
       stopping.abort(new AppError('DRAINING'));
       // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
       const never = new AbortController().signal;
-      await Promise.all(Array.from({ length: READERS }, () => lease(never)));
+      await Promise.all(Array.from({ length: connections }, () => lease(never)));
       await probing?.catch(() => {});
       for (const connection of all) connection.closeSync();
     },
@@ -158,24 +171,32 @@ async function run(
   sql: string,
   values: Readonly<Record<string, string | null>>,
   maxRows: number,
+  maxBytes: number | undefined,
 ): Promise<Rows> {
   // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
   const statement = await connection.prepare(sql);
   try {
     bind(statement, values);
     const result = await statement.stream();
-    const columns = result
+    const all = result
       .columnNames()
       .map((name, i) => ({ name, kind: valueKind(result.columnType(i)) }));
+    const columns = maxBytes === undefined ? all : all.slice(0, -1);
     const rows: Plain[][] = [];
+    let bytes = 0;
     for (
       let chunk = await result.fetchChunk();
       chunk && chunk.rowCount > 0;
       chunk = await result.fetchChunk()
     ) {
+      if (maxBytes !== undefined) {
+        // Before the values become ours: one could be larger than the memory that we have.
+        for (const size of chunk.getColumnValues(columns.length)) bytes += Number(size);
+        if (bytes > maxBytes) throw new AppError('RESULT_TOO_LARGE');
+      }
       for (const row of chunk.getRows()) {
         if (rows.length === maxRows) return { columns, rows };
-        rows.push(row.map(plain));
+        rows.push(row.slice(0, columns.length).map(plain));
       }
     }
     return { columns, rows };

@@ -23,6 +23,11 @@ export function valueKind(type: DuckDBType): ValueKind {
   return type.alias === 'JSON' ? 'json' : 'plain';
 }
 
+/** A column's type as SQL calls it. */
+export function typeName(type: DuckDBType): string {
+  return type.alias ?? type.toString();
+}
+
 /** DuckDB's value as a plain one. */
 export function plain(value: DuckDBValue): Plain {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;

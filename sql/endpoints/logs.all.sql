@@ -11,7 +11,7 @@
 --! windows: edge_logs 100 iso_timestamp_start iso_timestamp_end
 with
 edge_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.edge_logs
   where
     project = @project::varchar
@@ -20,7 +20,7 @@ edge_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 postgres_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.postgres_logs
   where
     project = @project::varchar
@@ -29,7 +29,7 @@ postgres_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 function_edge_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.function_edge_logs
   where
     project = @project::varchar
@@ -38,7 +38,7 @@ function_edge_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 function_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.function_logs
   where
     project = @project::varchar
@@ -47,7 +47,7 @@ function_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 auth_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.auth_logs
   where
     project = @project::varchar
@@ -56,7 +56,7 @@ auth_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 realtime_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.realtime_logs
   where
     project = @project::varchar
@@ -65,7 +65,7 @@ realtime_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 storage_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.storage_logs
   where
     project = @project::varchar
@@ -74,7 +74,7 @@ storage_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 postgrest_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.postgrest_logs
   where
     project = @project::varchar
@@ -83,7 +83,7 @@ postgrest_logs as (
     and timestamp >= @newest_from::timestamp
 ),
 pgbouncer_logs as (
-  select id, timestamp, event_message, metadata
+  select id, timestamp, event_message, metadata, project
   from main.pgbouncer_logs
   where
     project = @project::varchar

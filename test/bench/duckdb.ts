@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { compile } from '../../server/compile.ts';
-import { newest } from '../../server/newest.ts';
+import { newest, questionOf } from '../../server/newest.ts';
 import type { Values } from '../../server/parameters.ts';
 import { ROOT } from '../../server/root.ts';
 import type { Plain } from '../../server/store/index.ts';
@@ -82,7 +82,8 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
     });
     if (plain) return (await statement(list.sql, { newest_from: '1970-01-01' })).rows;
     if (!list.windows) throw new Error('BUG: logs.all has no windows');
-    const answer = await newest(list, list.windows, values, { span: async () => span }, statement);
+    const question = questionOf(list, list.windows);
+    const answer = await newest(question, values, { span: async () => span }, statement);
     return answer.rows as unknown[][];
   };
   const counts = endpoint('usage.api-counts');

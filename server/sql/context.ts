@@ -1,0 +1,99 @@
+import type { Expression } from './expression.ts';
+import type { Dialect } from './lexer.ts';
+import { refuse } from './refusal.ts';
+import type { Sql } from './rope.ts';
+import type { Column, Scope } from './scope.ts';
+import type { Spelled } from './spell.ts';
+import type { TreeNode } from './tree.ts';
+
+/** What a caller may name in FROM: one of the endpoint's common table expressions. */
+export interface View {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Its statement, with the endpoint's parameters as `$name`. */
+  readonly sql: string;
+}
+
+/** A common table expression of the caller's own. */
+export interface OwnTable {
+  readonly id: string;
+  readonly columns: readonly Column[];
+  uses: number;
+}
+
+export type OwnTables = ReadonlyMap<string, OwnTable>;
+
+/** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */
+export interface Query {
+  readonly columns: readonly Column[];
+  /** Gives the columns, and those that `keys` name beside them. */
+  readonly rows: Sql;
+  readonly keys: readonly Key[];
+  readonly limit: number | null;
+  readonly offset: number | null;
+  /** The view whose newest rows are asked for, when that is the question. */
+  readonly newestOf: string | null;
+}
+
+export interface Key {
+  readonly sql: Sql;
+  readonly descending: boolean;
+  readonly nulls: 'first' | 'last';
+}
+
+/** What all parts of one translation share. */
+export interface Context {
+  readonly dialect: Dialect;
+  readonly spelled: Spelled;
+  readonly views: ReadonlyMap<string, View>;
+  /** The kinds of the endpoint's parameters. */
+  readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  /** A number that no other name of this translation has. */
+  fresh(): number;
+  /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */
+  count(what: keyof typeof LIMITS, at: number | null): void;
+  at(node: TreeNode): number | null;
+  name(text: string): string;
+  expression(node: TreeNode, scope: Scope, tables: OwnTables): Expression;
+  query(node: TreeNode, outer: Scope | null, tables: OwnTables, depth: number): Query;
+}
+
+/** Measured: 200 joins, or lists nested 900 deep, hold the planner for seconds without an interrupt, with gigabytes. */
+export const LIMITS = {
+  tables: 24,
+  'unnested values': 64,
+  'parts of an expression': 8000,
+  subqueries: 40,
+} as const;
+
+/** The shared part of a translation; `expression` and `query` call each other through it. */
+export function createContext(
+  base: Omit<Context, 'fresh' | 'count' | 'at' | 'name' | 'expression' | 'query'>,
+  parts: {
+    expression: (context: Context, node: TreeNode, scope: Scope, tables: OwnTables) => Expression;
+    query: (
+      context: Context,
+      node: TreeNode,
+      outer: Scope | null,
+      tables: OwnTables,
+      depth: number,
+    ) => Query;
+  },
+): Context {
+  let names = 0;
+  const counts = new Map<string, number>();
+  const context: Context = {
+    ...base,
+    fresh: () => ++names,
+    count(what, at) {
+      const count = (counts.get(what) ?? 0) + 1;
+      counts.set(what, count);
+      if (count > LIMITS[what]) refuse(at, `A query may have ${LIMITS[what]} ${what} at most`);
+    },
+    at: ({ query_location: at }) => (at === undefined ? null : base.spelled.origin(at)),
+    name: (text) => base.spelled.meaning(text),
+    expression: (node, scope, tables) => parts.expression(context, node, scope, tables),
+    query: (node, outer, tables, depth) => parts.query(context, node, outer, tables, depth),
+  };
+  return context;
+}

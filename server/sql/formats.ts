@@ -1,0 +1,35 @@
+import { refuse, shown } from './refusal.ts';
+
+/** BigQuery's elements of a format, by those of the engine. */
+const ELEMENTS: Readonly<Record<string, string>> = {
+  '%E*S': '%S.%f',
+  '%E3S': '%S.%g',
+  '%E6S': '%S.%f',
+  '%Ez': '%z',
+  '%F': '%Y-%m-%d',
+  '%T': '%H:%M:%S',
+  '%R': '%H:%M',
+  '%D': '%m/%d/%y',
+  '%e': '%-d',
+  '%k': '%-H',
+  '%l': '%-I',
+  '%h': '%b',
+  '%n': '\n',
+  '%t': '\t',
+  '%E4Y': '%Y',
+  '%P': '%p',
+  '%Z': 'UTC',
+  '%s': '%s',
+};
+const KNOWN = new Set('a A b B c d f g G H I j m M p S u U V w W x X y Y z %'.split(' '));
+
+/** A literal format of FORMAT_TIMESTAMP and its like, as the engine's `strftime` and `strptime` take it. */
+export function formatOf(value: { literal?: string }, at: number | null): string {
+  const format = value.literal;
+  if (format === undefined) return refuse(at, 'A format must be a string literal');
+  if (format.length > 100) refuse(at, 'A format may have 100 characters');
+  return format.replace(/%(?:E\*S|E\dS|Ez|E4Y|.)?/gs, (element) => {
+    const known = ELEMENTS[element] ?? (KNOWN.has(element.slice(1)) ? element : undefined);
+    return known ?? refuse(at, `There is no element ${shown(element)} of a format`);
+  });
+}

@@ -1,0 +1,122 @@
+import { createContext, type View } from './context.ts';
+import { shownOf, sizeOf } from './expression.ts';
+import { expression } from './expressions.ts';
+import { type Dialect, tokenize } from './lexer.ts';
+import { refuse, shown } from './refusal.ts';
+import { identifier, join, print, sql } from './rope.ts';
+import type { Column } from './scope.ts';
+import { query } from './select.ts';
+import { spell } from './spell.ts';
+import { nodeOf, nodesOf } from './tree.ts';
+import { limited, ordered } from './whole.ts';
+
+export type { View } from './context.ts';
+export type { Kind } from './expression.ts';
+export type { Dialect } from './lexer.ts';
+export { SqlRefused } from './refusal.ts';
+
+/** What a caller's SQL is checked against. */
+export interface World {
+  readonly dialect: Dialect;
+  readonly views: ReadonlyMap<string, View>;
+  readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  /** Rows of the answer, at most. */
+  readonly maxRows: number;
+}
+
+/** The caller's question in the engine's words. */
+export interface Translation {
+  /** Gives the result's columns, and as the last one how many bytes the row has, about. Takes the endpoint's parameters. */
+  readonly sql: string;
+  /**
+   * When the newest rows of a view are asked for: the view, how many rows are wanted, and the statement that gives how many there are
+   * (`found`) and the moment of the last one (`oldest`).
+   */
+  readonly newest: { readonly view: string; readonly rows: number; readonly sql: string } | null;
+}
+
+/** Characters of a caller's SQL, at most. */
+export const MAX_SQL = 64 * 1024;
+
+/**
+ * Checks SQL of a caller and writes it anew for the engine: what is run was put together here, of parts that are known. `parse` gives
+ * the engine's syntax tree of a text, as JSON. Throws SqlRefused.
+ */
+export async function translate(
+  text: string,
+  world: World,
+  parse: (text: string) => Promise<string>,
+): Promise<Translation> {
+  if (text.length > MAX_SQL)
+    refuse(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
+  const spelled = spell(tokenize(text, world.dialect), world.dialect);
+  const tree = nodeOf(JSON.parse(await parse(spelled.text)));
+  if (tree.error) return refuse(...faultOf(tree, spelled));
+  const [statement, ...others] = nodesOf(tree.statements);
+  if (!statement || others.length > 0) return refuse(null, 'Only one statement is allowed');
+  const context = createContext(
+    { dialect: world.dialect, spelled, views: world.views, parameters: world.parameters },
+    { expression, query },
+  );
+  const checked = query(context, nodeOf(statement.node), null, new Map(), 0);
+
+  const limit = Math.min(checked.limit ?? world.maxRows, world.maxRows);
+  const end = sql`${ordered(checked.keys)}${limited(limit, checked.offset)}`;
+  const columns = distinctNames(checked.columns);
+  const values = columns.map((column, i) => ({
+    kind: column.kind,
+    sql: `q.c${i + 1}`,
+    ...(column.element ? { element: column.element } : {}),
+  }));
+  const shownValues = values.map((value) => shownOf(value, null));
+  const sizes = values
+    .map((value, i) => sizeOf(shownValues[i] ?? '', value.kind))
+    .filter((size) => size !== null);
+  const list = [
+    ...columns.map(({ name }, i) => sql`${shownValues[i] ?? ''} as ${identifier(name)}`),
+    sql`(${join([String(columns.length * 8), ...sizes], ' + ')})::bigint as ${identifier(' bytes')}`,
+  ];
+  const [key] = checked.keys;
+  return {
+    sql: print(sql`select ${join(list, ', ')} from (${checked.rows}) as q${end}`),
+    newest:
+      checked.newestOf !== null && key && !checked.offset
+        ? {
+            view: checked.newestOf,
+            rows: limit,
+            sql: print(
+              sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${end}) as o`,
+            ),
+          }
+        : null,
+  };
+}
+
+function faultOf(
+  tree: Readonly<Record<string, unknown>>,
+  { origin, text }: ReturnType<typeof spell>,
+): [number | null, string] {
+  if (tree.error_type === 'not implemented') return [null, 'Only SELECT is allowed'];
+  if (tree.error_type !== 'parser') return [null, 'The statement can not be read'];
+  const position = tree.position === undefined ? null : Number(tree.position);
+  if (/depth|nest/i.test(String(tree.error_message)))
+    return [null, 'The statement is nested too deep'];
+  if (position === null || position >= text.trimEnd().length)
+    return [null, 'Syntax error: the statement ends too early'];
+  const at = origin(position);
+  return [at, 'Syntax error here'];
+}
+
+/** An object has each member once. */
+function distinctNames(columns: readonly Column[]): readonly Column[] {
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    if (names.has(name))
+      refuse(
+        null,
+        `Two columns of the result are called ${shown(name)}: give one of them another name, with AS`,
+      );
+    names.add(name);
+  }
+  return columns;
+}

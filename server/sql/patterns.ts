@@ -1,0 +1,33 @@
+import { refuse, shown } from './refusal.ts';
+
+const MAX_LENGTH = 1000;
+/**
+ * What the counted repeats of an expression may multiply to: RE2 unrolls them, takes that many times longer for each
+ * character, and looks for an interrupt only every 2048 rows.
+ */
+const MAX_REPEATS = 100;
+
+/** The regular expression that a literal is. Throws SqlRefused for what is no literal, or would take too long. */
+export function patternOf(value: { literal?: string }, at: number | null): string {
+  const pattern = value.literal;
+  if (pattern === undefined) return refuse(at, 'A regular expression must be a string literal');
+  if (pattern.length > MAX_LENGTH)
+    refuse(
+      at,
+      `A regular expression may have ${MAX_LENGTH} characters, this one has ${pattern.length}`,
+    );
+  const repeats = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
+    Math.max(1, Number(least), Number(most)),
+  );
+  if (repeats.reduce((product, count) => product * count, 1) > MAX_REPEATS)
+    refuse(
+      at,
+      `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`,
+    );
+  return pattern;
+}
+
+/** Whether the expression captures something. */
+export function hasGroup(pattern: string): boolean {
+  return /(?:^|[^\\])(?:\\\\)*\((?!\?(?!P<|<))/.test(pattern.replace(/\[[^\]]*\]/g, ''));
+}

@@ -1,0 +1,261 @@
+import type { Dialect, Token } from './lexer.ts';
+import { refuse, shown } from './refusal.ts';
+
+/**
+ * The caller's SQL as the engine's parser is given it: ASCII, with a placeholder for each string and quoted name, so that
+ * what the parser sees was put together here, whatever the caller wrote in quotes.
+ */
+export interface Spelled {
+  readonly text: string;
+  /** What a placeholder stands for; a text that is none stands for itself. */
+  meaning(text: string): string;
+  /** Where in the caller's text that stands which begins at this place in `text`. */
+  origin(at: number): number;
+  /** The number that begins at this place in `text`. */
+  numberAt(at: number): string | null;
+}
+
+/** Open brackets; the engine's parser and ours recurse. */
+const MAX_DEPTH = 60;
+
+/** Words that are reserved to the engine's parser but name columns in BigQuery. */
+const RESERVED = new Set(
+  'analyse analyze asymmetric both check column constraint deferrable describe do foreign grant initially lambda leading only placing primary references show some summarize symmetric table trailing unique user variadic'.split(
+    ' ',
+  ),
+);
+
+/** BigQuery's types by the names of the engine; its TIMESTAMP is a moment, its DATETIME is not. */
+const TYPES: Readonly<Record<string, string>> = {
+  int64: 'bigint',
+  int: 'bigint',
+  integer: 'bigint',
+  bigint: 'bigint',
+  smallint: 'bigint',
+  tinyint: 'bigint',
+  byteint: 'bigint',
+  float64: 'double',
+  numeric: 'double',
+  bignumeric: 'double',
+  decimal: 'double',
+  bigdecimal: 'double',
+  string: 'varchar',
+  bool: 'boolean',
+  datetime: 'timestamp',
+  timestamp: 'timestamptz',
+};
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  safe_cast: 'try_cast',
+  timestamp: 'timestamp_of',
+  datetime: 'datetime_of',
+  date: 'date_of',
+  time: 'time_of',
+};
+const SUBSCRIPTS: Readonly<Record<string, string>> = {
+  offset: 'offset_of',
+  safe_offset: 'offset_of',
+  ordinal: 'ordinal_of',
+  safe_ordinal: 'ordinal_of',
+};
+/** After a trailing comma, which BigQuery allows in a select list. */
+const CLAUSES = new Set([
+  'from',
+  'where',
+  'group',
+  'having',
+  'order',
+  'limit',
+  'union',
+  'window',
+  'qualify',
+]);
+
+/** Writes tokens as the engine's parser reads them. Throws SqlRefused for what it could not. */
+export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
+  const statement = single(tokens);
+  const depth = brackets(statement);
+  const words = dialect === 'bigquery' ? translated(statement, depth) : statement;
+
+  let text = '';
+  const places: [number, number][] = [];
+  const meanings = new Map<string, string>();
+  const placeholder = (value: string) => {
+    const stand = `$${meanings.size}`;
+    meanings.set(stand, value);
+    return stand;
+  };
+  for (const token of words) {
+    places.push([text.length, token.at]);
+    text += `${written(token, placeholder)} `;
+  }
+  return {
+    text,
+    meaning: (stand) => meanings.get(stand) ?? stand,
+    origin: (at) => places.findLast(([begin]) => begin <= at)?.[1] ?? 0,
+    numberAt: (at) =>
+      /^-?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
+        .exec(text.slice(at))?.[0]
+        .replaceAll('_', '') ?? null,
+  };
+}
+
+function written({ kind, value, text, at }: Token, placeholder: (value: string) => string): string {
+  if (kind === 'string') return `'${placeholder(value)}'`;
+  if (kind === 'name') return `"${placeholder(value)}"`;
+  if (kind === 'parameter') return `$${value}`;
+  if (kind === 'word' && text.length > 300)
+    return refuse(at, `This name is too long: ${shown(text)}`);
+  return text;
+}
+
+function single(tokens: readonly Token[]): Token[] {
+  const end = tokens.findLastIndex((token) => !is(token, ';')) + 1;
+  const statement = tokens.slice(0, end);
+  const more = statement.find((token) => is(token, ';'));
+  if (more) refuse(more.at, 'Only one statement is allowed, without a ";" in it');
+  if (statement.length === 0) refuse(null, 'There is no statement');
+  return statement;
+}
+
+/** The number of the partner of each bracket. */
+type Partners = ReadonlyMap<Token, Token>;
+
+function brackets(tokens: readonly Token[]): Partners {
+  const partners = new Map<Token, Token>();
+  const open: Token[] = [];
+  const closing: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
+  for (const token of tokens) {
+    if (token.kind !== 'symbol') continue;
+    if (token.value in closing) {
+      open.push(token);
+      if (open.length > MAX_DEPTH) refuse(token.at, `Brackets may stand ${MAX_DEPTH} deep at most`);
+    } else if (Object.values(closing).includes(token.value)) {
+      const partner = open.pop();
+      if (!partner || closing[partner.value] !== token.value)
+        refuse(token.at, `Unexpected "${token.value}"`);
+      else partners.set(partner, token).set(token, partner);
+    }
+  }
+  const left = open.at(-1);
+  return left ? refuse(left.at, `This "${left.value}" is not closed`) : partners;
+}
+
+function is(token: Token | undefined, ...values: readonly string[]): boolean {
+  return (
+    token !== undefined &&
+    (token.kind === 'word' || token.kind === 'symbol') &&
+    values.includes(token.value)
+  );
+}
+
+function word(value: string, { at }: Token): Token {
+  return { kind: 'word', value, text: value, at };
+}
+
+/** What BigQuery writes in a way that the engine's parser can not read, in a way that it can. */
+function translated(tokens: readonly Token[], partners: Partners): Token[] {
+  const result: Token[] = [];
+  const openers: (Token | undefined)[] = [];
+  // Where a join with `unnest` ends that may lack its condition.
+  const unconditional = new Set<Token>();
+  tokens.forEach((token, i) => {
+    const [before, next, after] = [tokens[i - 1], tokens[i + 1], tokens[i + 2]];
+    if (is(token, '(', '[')) openers.push(is(token, '[') ? token : before);
+    if (is(token, ')', ']')) openers.pop();
+    if (is(token, ',') && (is(next, ')', ']', ...CLAUSES) || !next)) return;
+    if (is(token, 'distinct') && is(before, 'union', 'except', 'intersect')) return;
+    if (is(token, 'unnest') && is(before, 'in')) return;
+    if (is(token, 'with') && is(next, 'offset'))
+      refuse(token.at, 'UNNEST … WITH OFFSET is not supported');
+    if (is(token, 'unnest') && is(before, 'join') && is(next, '(')) {
+      const close = next && partners.get(next);
+      if (close && !is(tokens[i - 2], 'cross')) unconditional.add(close);
+    }
+    result.push(respelled(token, before, next, openers.at(-1)));
+    if (unconditional.delete(token)) {
+      // Its alias comes first: `) as name` or `) name`, unless a clause follows.
+      const alias = is(next, 'as') ? after : next;
+      if (
+        !alias ||
+        is(alias, 'on', 'using', ')', ',', 'cross', 'left', 'join', 'inner', ...CLAUSES)
+      )
+        result.push(...condition(token, next));
+      else unconditional.add(alias);
+    }
+  });
+  return structs(result);
+
+  function condition(token: Token, next: Token | undefined): Token[] {
+    return is(next, 'on', 'using') ? [] : [word('on', token), word('true', token)];
+  }
+}
+
+function respelled(
+  token: Token,
+  before: Token | undefined,
+  next: Token | undefined,
+  opener: Token | undefined,
+): Token {
+  if (token.kind !== 'word' || is(before, '.')) return token;
+  const { value } = token;
+  const typed =
+    is(before, '::') || (is(before, 'as') && is(opener, 'cast', 'safe_cast', 'try_cast'));
+  if (typed)
+    return value === 'bytes'
+      ? refuse(token.at, 'Bytes are not supported')
+      : word(TYPES[value] ?? token.text, token);
+  if (next?.kind === 'string' && value === 'timestamp') return word('timestamptz', token);
+  if (is(next, '(')) {
+    if (is(opener, '[') && SUBSCRIPTS[value]) return word(SUBSCRIPTS[value], token);
+    return FUNCTIONS[value] ? word(FUNCTIONS[value], token) : token;
+  }
+  return RESERVED.has(value) ? { ...token, kind: 'name', value: token.text } : token;
+}
+
+/** `struct(x as a, y)` as `struct_pack(a := x, y)`; inner ones first, they stand farther right. */
+function structs(tokens: Token[]): Token[] {
+  for (let i = tokens.length - 2; i >= 0; i--) {
+    const [token, open] = [tokens[i], tokens[i + 1]];
+    if (!token || !open || !is(token, 'struct') || is(tokens[i - 1], '.')) continue;
+    if (is(open, '<'))
+      refuse(token.at, 'STRUCT with types is not supported, write STRUCT(value AS name, …)');
+    if (!is(open, '(')) continue;
+    const end = closeOf(tokens, i + 1);
+    const members = split(tokens.slice(i + 2, end)).map((member) => {
+      const [as, name] = member.slice(-2);
+      if (member.length < 3 || !as || !name || !is(as, 'as')) return member;
+      return [
+        name,
+        { ...as, kind: 'symbol', value: ':=', text: ':=' } as Token,
+        ...member.slice(0, -2),
+      ];
+    });
+    const comma: Token = { kind: 'symbol', value: ',', text: ',', at: open.at };
+    const inner = members.flatMap((member, m) => (m === 0 ? member : [comma, ...member]));
+    tokens.splice(i, end - i, word('struct_pack', token), open, ...inner);
+  }
+  return tokens;
+}
+
+function closeOf(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let i = open; i < tokens.length; i++) {
+    if (is(tokens[i], '(', '[', '{')) depth++;
+    if (is(tokens[i], ')', ']', '}') && --depth === 0) return i;
+  }
+  throw new Error('BUG: brackets were balanced');
+}
+
+/** Splits at the commas that stand in no inner bracket. */
+function split(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (is(token, '(', '[', '{')) depth++;
+    if (is(token, ')', ']', '}')) depth--;
+    if (depth === 0 && is(token, ',')) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}

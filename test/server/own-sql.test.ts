@@ -1,0 +1,281 @@
+import { expect } from 'chai';
+import type { Response } from 'supertest';
+import { type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
+
+const LOGS = '/api/endpoints/query/logs.all';
+const LINES = [
+  {
+    id: 'a',
+    timestamp: '2026-08-21T10:00:00Z',
+    project: 'p',
+    event_message: 'GET /rest/v1/todos 200',
+    metadata: {
+      request: { method: 'GET', path: '/rest/v1/todos', headers: { user_agent: 'curl' } },
+      response: { status_code: 200, tags: ['x', 'y'] },
+    },
+  },
+  {
+    id: 'b',
+    timestamp: '2026-08-21T10:30:00.25Z',
+    project: 'p',
+    event_message: "it's \\d",
+    metadata: [
+      { request: [{ method: 'POST', path: '/auth/v1/token' }], response: [{ status_code: '500' }] },
+    ],
+  },
+  {
+    id: 'c',
+    timestamp: '2026-08-21T11:00:00Z',
+    project: 'p',
+    event_message: 'two requests',
+    metadata: { request: [{ path: '/one' }, { path: '/two' }], response: null },
+  },
+  { id: 'd', timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message: 'none', metadata: {} },
+  {
+    id: 'x',
+    timestamp: '2026-08-21T10:00:00Z',
+    project: 'other',
+    event_message: 'hidden',
+    metadata: { request: { path: '/hidden' } },
+  },
+];
+
+type Ask = (sql: string, parameters?: Record<string, string>) => Promise<Response>;
+
+/** A service with the lines above in `edge_logs`, and a way to ask it. */
+function asking(action: (ask: Ask, served: Served) => Promise<void>): Promise<void> {
+  return withFolder((data) =>
+    withApp(data, async (served) => {
+      served.write('edge_logs/a.ndjson', LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      await served.lines(LINES.length);
+      const ask: Ask = (sql, parameters = {}) =>
+        served.http
+          .get(LOGS)
+          .query({ project: 'p', sql, ...parameters })
+          .set('X-API-KEY', TOKEN);
+      await action(ask, served);
+    }),
+  );
+}
+
+/** Asks each, and holds the rows against those expected. */
+async function check(ask: Ask, cases: Record<string, readonly object[]>, parameters = {}) {
+  for (const [sql, rows] of Object.entries(cases)) {
+    const { status, text } = await ask(sql, parameters);
+    expect(status, `${sql}\n${text}`).to.equal(200);
+    expect(JSON.parse(text).result, sql).to.deep.equal(rows);
+  }
+}
+
+async function refused(ask: Ask, cases: Record<string, RegExp>, parameters = {}) {
+  for (const [sql, detail] of Object.entries(cases)) {
+    const { status, body } = await ask(sql, parameters);
+    expect(status, `${sql}\n${JSON.stringify(body)}`).to.equal(400);
+    expect(body.code, sql).to.equal('SQL_INVALID');
+    expect(body.error.message, sql).to.match(detail);
+    expect(body.errors[0].parameter).to.equal('sql');
+  }
+}
+
+describe('SQL of callers: views and records', () => {
+  it('sees the views, bounded by the parameters, and nothing of other projects', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        'select id from edge_logs order by timestamp desc': [
+          { id: 'd' },
+          { id: 'c' },
+          { id: 'b' },
+          { id: 'a' },
+        ],
+        'select id from edge_logs': [{ id: 'd' }, { id: 'c' }, { id: 'b' }, { id: 'a' }],
+        'select count(*) as count from edge_logs': [{ count: 4 }],
+        "select id from edge_logs where id = 'x'": [],
+        'select distinct project from edge_logs': [{ project: 'p' }],
+        'select count(*) as n from auth_logs': [{ n: 0 }],
+        "select 'hello' as world": [{ world: 'hello' }],
+        'select @project as project': [{ project: 'p' }],
+      });
+      await check(
+        ask,
+        { 'select id from edge_logs order by id': [{ id: 'b' }, { id: 'c' }] },
+        { iso_timestamp_start: '2026-08-21T10:00:00Z', iso_timestamp_end: '2026-08-21T11:00:00Z' },
+      );
+    }));
+
+  it('unnests records, stored as objects or as arrays', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        'select id, request.path, request.method from edge_logs cross join unnest(metadata) as m cross join unnest(m.request) as request order by id, path':
+          [
+            { id: 'a', path: '/rest/v1/todos', method: 'GET' },
+            { id: 'b', path: '/auth/v1/token', method: 'POST' },
+            { id: 'c', path: '/one', method: null },
+            { id: 'c', path: '/two', method: null },
+          ],
+        'select id, r.status_code from edge_logs cross join unnest(metadata) as metadata left join unnest(metadata.response) as r order by id':
+          [
+            { id: 'a', status_code: 200 },
+            { id: 'b', status_code: '500' },
+            { id: 'c', status_code: null },
+            { id: 'd', status_code: null },
+          ],
+        'select count(*) as n from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r':
+          [{ n: 2 }],
+        'select id from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r where r.status_code >= 400':
+          [{ id: 'b' }],
+        "select id, path from edge_logs cross join unnest(metadata) m cross join unnest(m.request) r where path like '/rest/%'":
+          [{ id: 'a', path: '/rest/v1/todos' }],
+        'select tag from edge_logs cross join unnest(metadata) m cross join unnest(m.response) r cross join unnest(r.tags) as tag order by tag':
+          [{ tag: 'x' }, { tag: 'y' }],
+        "select m as metadata from edge_logs cross join unnest(metadata) as m where id = 'b'": [
+          {
+            metadata: [
+              {
+                request: [{ method: 'POST', path: '/auth/v1/token' }],
+                response: [{ status_code: '500' }],
+              },
+            ],
+          },
+        ],
+        "select metadata[0].request[0].path as a, metadata.request.headers.user_agent as b from edge_logs where id = 'a'":
+          [{ a: '/rest/v1/todos', b: 'curl' }],
+        "select el as raw from edge_logs el where id = 'd'": [
+          {
+            raw: [
+              {
+                id: 'd',
+                timestamp: Date.parse('2026-08-21T12:00:00Z') * 1000,
+                event_message: 'none',
+                metadata: [{}],
+                project: 'p',
+              },
+            ],
+          },
+        ],
+      });
+    }));
+
+  it('is asked by POST, too, as a form and as JSON', () =>
+    asking(async (_ask, { http }) => {
+      const sql = 'select id from edge_logs order by id limit 1';
+      for (const type of ['form', 'json']) {
+        const { status, text } = await http
+          .post(LOGS)
+          .type(type)
+          .set('X-API-KEY', TOKEN)
+          .send({ project: 'p', sql });
+        expect(status, text).to.equal(200);
+        expect(JSON.parse(text)).to.deep.equal({ result: [{ id: 'a' }] });
+      }
+      const nested = await http
+        .post(LOGS)
+        .set('X-API-KEY', TOKEN)
+        .send({ project: 'p', sql: { a: 1 } });
+      expect(nested.body.code).to.equal('REQUEST_INVALID');
+      const long = `select '${'x'.repeat(65_537)}'`;
+      const { body } = await http
+        .post(LOGS)
+        .set('X-API-KEY', TOKEN)
+        .send({ project: 'p', sql: long });
+      expect(body.code).to.equal('SQL_INVALID');
+      expect(body.error.message).to.match(/65536 characters/);
+    }));
+
+  it('sees the common table expressions of any endpoint', () =>
+    asking(async (_ask, { http }) => {
+      const { status, text } = await http
+        .get('/api/endpoints/query/usage.api-counts')
+        .query({ interval: 'daily', project: 'p', sql: 'select count(*) as n from requests' })
+        .set('X-API-KEY', TOKEN);
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text)).to.deep.equal({ result: [{ n: 0 }] });
+    }));
+});
+
+const QUOTED = `select "it's" as a, 'it''s' as b, 'a\\\\d\\n' as c, r'\\d' as d, """x"y""" as e, \`id\` from edge_logs where event_message = 'it\\'s \\\\d';`;
+const QUOTED_DUCKDB = `select 'a\\d' as a, "id" from edge_logs where "id" = 'a'`;
+
+describe('SQL of callers: the dialect', () => {
+  it('groups and sorts by a column of the result before one of the table', () =>
+    asking(async (ask) => {
+      const at = (time: string) => Date.parse(`2026-08-21T${time}Z`) * 1000;
+      await check(ask, {
+        'SELECT timestamp_trunc(t.timestamp, hour) as timestamp, count(*) as n, FROM edge_logs t GROUP BY timestamp ORDER BY timestamp ASC':
+          [
+            { timestamp: at('10:00:00'), n: 2 },
+            { timestamp: at('11:00:00'), n: 1 },
+            { timestamp: at('12:00:00'), n: 1 },
+          ],
+        "select cast(timestamp as datetime) as timestamp from edge_logs where id in ('a', 'b') order by 1":
+          [{ timestamp: '2026-08-21T10:00:00' }, { timestamp: '2026-08-21T10:30:00.250000' }],
+      });
+    }));
+
+  it('reads strings, names and casts as BigQuery does', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        [QUOTED]: [{ a: "it's", b: "it's", c: 'a\\d\n', d: '\\d', e: 'x"y', id: 'b' }],
+        "select id from edge_logs where regexp_contains(event_message, 'it''s \\\\\\\\d|zzz')": [
+          { id: 'b' },
+        ],
+        "select safe_cast('x' as int64) as a, cast('7' as int64) as b, cast('1.5' as float64) as c, '3'::int as d":
+          [{ a: null, b: 7, c: 1.5, d: 3 }],
+        'select count(*), max(id) from edge_logs': [{ f0_: 4, f1_: 'd' }],
+        'select approx_quantiles(x, 100)[offset(50)] as p from (select unnested as x from unnest([1, 2, 3]) as unnested)':
+          [{ p: 2 }],
+      });
+      await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
+    }));
+
+  it('gives NULL for values that an operation can not take', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        "select cast(event_message as int64) as a, 1 / 0 as b, sqrt(-1) as c, ln(0) as d, 9223372036854775807 * 9223372036854775807 > 1 as e, timestamp_add(timestamp '2200-01-01', interval 1000 year) is null as f from edge_logs where id = 'd'":
+          [{ a: null, b: null, c: null, d: null, e: true, f: false }],
+        "select json_value(event_message, '$.a') as a from edge_logs where id = 'd'": [{ a: null }],
+      });
+    }));
+});
+
+describe('SQL of callers: what is refused', () => {
+  it('refuses all but one SELECT of the views, with the place', () =>
+    asking(async (ask) => {
+      await refused(ask, {
+        'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
+        'update edge_logs set x = 2': /Only SELECT/,
+        'select 1; select 2': /one statement/,
+        'selec id': /Syntax error here \(line 1, column 1\)/,
+        'select id from main.edge_logs': /no table "main.edge_logs".*there are edge_logs/,
+        'select id from files': /no table "files"/,
+        "select id from read_text('/etc/passwd')": /no function but UNNEST/,
+        "select read_text('/etc/passwd')": /no function READ_TEXT/,
+        'select nope from edge_logs': /Field "nope" does not exist; there are id, timestamp/,
+        'select\n  id, e.nope from edge_logs e': /no column "nope" in "e".*line 2, column 7/,
+        'select session_user()': /no function SESSION_USER/,
+        'select current_user': /"current_user" does not exist/,
+        'with edge_logs as (select 1 as x) select x from edge_logs': /call yours otherwise/,
+        'with recursive a as (select 1 as x union all select x + 1 from a) select x from a': /./,
+        'select id, id from edge_logs': /Two columns of the result are called "id"/,
+        'select id, count(*) from edge_logs': /GROUP BY/,
+        "select id from edge_logs where timestamp > 'yesterday'": /Expected a timestamp/,
+        'select regexp_contains(id, event_message) from edge_logs': /must be a string literal/,
+        'select repeat(id, 100) from edge_logs': /32 times/,
+        'select id from edge_logs limit (select 1)': /LIMIT/,
+        "select 'x": /does not end/,
+        'select (1': /not closed/,
+        [`select ${'('.repeat(100)}1${')'.repeat(100)}`]: /deep/,
+      });
+    }));
+
+  it('does not take it where sandboxing is off, and takes it once', () =>
+    asking(async (_ask, { http }) => {
+      const { body } = await http
+        .get(`${LOGS}?project=p&sql=select%201&sql=select%202`)
+        .set('X-API-KEY', TOKEN);
+      expect(body.code).to.equal('SQL_INVALID');
+      const other = await http
+        .get(`${LOGS}?project=p&sql=select%201&dialect=mysql`)
+        .set('X-API-KEY', TOKEN);
+      expect(other.body.code).to.equal('PARAMETER_INVALID');
+    }));
+});

@@ -74,8 +74,9 @@ export interface Batch {
 /** Where batches go. The server supplies it; it must keep rows and files together, in one transaction. */
 export interface Sink {
   /**
-   * How many full batches of one source, handed over together, are stored side by side: one a processor core. It is
-   * faster than one after the other; so are no fewer.
+   * How many full batches of one source the sink stores side by side when one `append` has them all; fewer gain nothing.
+   * So when the files of a source hold enough for this many, ingest fills them all before it hands them over; otherwise,
+   * and always with 1, it fills one.
    */
   readonly lanes: number;
   /** Every file as last committed. */

@@ -67,16 +67,15 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       abandon();
     }
   };
-  const crash = (error: unknown, message: string) => {
+  const crash = (error: unknown, message: string, end: () => void = () => exit(1)) => {
     logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
-    exit(1);
+    end();
   };
   // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.
   process.on('uncaughtException', (error) => {
     const message = 'an error that nobody handles';
-    if (!store?.busy()) crash(error, message);
-    logger.fatal({ err: error }, `${message}, while queries run`);
-    abandon();
+    if (store?.busy()) crash(error, `${message}, while queries run`, abandon);
+    else crash(error, message);
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
@@ -111,10 +110,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       minFree: config.minFree,
       // The queries that run end by themselves then.
       onFatal: (error) => crash(error, 'the database has given up'),
-      onStuck(error) {
-        logger.fatal({ err: error }, 'a query can not be ended');
-        abandon();
-      },
+      onStuck: (error) => crash(error, 'a query can not be ended', abandon),
     });
     store = opened;
     closers.push(opened.shutdown);

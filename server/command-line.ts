@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { SETTINGS } from './config.ts';
 import { ROOT } from './root.ts';
+import { SETTINGS } from './settings.ts';
 
 export interface CommandLine {
   readonly demo: boolean;

@@ -3,9 +3,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
 import { compile, type Parameter } from '../server/compile.ts';
-import { SETTINGS } from '../server/config.ts';
 import { ERRORS } from '../server/errors.ts';
 import { ROOT } from '../server/root.ts';
+import { SETTINGS } from '../server/settings.ts';
 
 const README = read('README.md');
 

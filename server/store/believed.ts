@@ -1,7 +1,7 @@
 import { SOURCES } from '../../ingest/index.ts';
 import type { Writer } from './append.ts';
+import type { Ask } from './ask.ts';
 import type { Clock } from './clock.ts';
-import type { Ask } from './groups.ts';
 import { EARLIEST_MS, type Moment } from './plan.ts';
 
 /** The believed moment follows the machine's clock this many times as fast as time goes by (docs/decisions/0007). */

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
+import type { Ask } from './ask.ts';
 import { EARLIEST_MS, type Part, type RowGroup } from './plan.ts';
-import type { Plain } from './values.ts';
-
-/** Runs a statement of ours that only reads. */
-export type Ask = (sql: string) => Promise<Record<string, Plain>[]>;
 
 export interface Parts {
   readonly parts: readonly Part[];

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { Writer } from './append.ts';
+import type { Ask } from './ask.ts';
 import { believedMoment } from './believed.ts';
 import type { Clock } from './clock.ts';
-import { type Ask, bytesOf, groupReader, placeOf } from './groups.ts';
+import { bytesOf, groupReader, placeOf } from './groups.ts';
 import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
 
 /** Rows or rejected lines of a source that go, or went, in one step. */

@@ -1,0 +1,57 @@
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import type { Ask } from './ask.ts';
+import type { Plain } from './values.ts';
+
+/**
+ * What is known of a source's lines. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
+ * `oldest_ingested` say what is there now. lines = rows + rejected and stored = rows - removed, always.
+ */
+export interface LedgerEntry {
+  readonly source: Source;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly rows: number;
+  readonly rejected: number;
+  readonly repaired: number;
+  readonly undated: number;
+  /** Rows, and rejected lines, that retention took away. */
+  readonly removed: number;
+  readonly removed_rejected: number;
+  readonly stored: number;
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  /** When the oldest of them was stored. */
+  readonly oldest_ingested: string | null;
+  /** Bytes that rows and rejected lines take on the disk: an estimate, up to a minute old. */
+  readonly size: number;
+}
+
+/** The entry of every source, in the order of `SOURCES`. `sizes` gives the bytes that each takes. */
+export async function readLedger(
+  ask: Ask,
+  sizes: () => Promise<ReadonlyMap<Source, number>>,
+): Promise<LedgerEntry[]> {
+  const stored = SOURCES.map(
+    (source) =>
+      `select '${source}' as source, count(*) as stored, min(timestamp) as oldest, max(timestamp) as newest,
+        min(ingested_at) as oldest_ingested from ${source}`,
+  );
+  const entries = await ask(
+    `select * from ledger join (${stored.join(' union all ')}) using (source)`,
+  );
+  const bySource = new Map(entries.map((entry) => [entry.source, entry]));
+  const bytes = await sizes();
+  return SOURCES.map((source) =>
+    numbers({ ...bySource.get(source), size: bytes.get(source) ?? 0 }),
+  );
+}
+
+/** Counters are 64 bits wide in the database. */
+function numbers(entry: Record<string, Plain>): LedgerEntry {
+  if (!entry.source) throw new Error('BUG: a source is missing in the ledger');
+  const values = Object.entries(entry).map(([key, value]) => [
+    key,
+    typeof value === 'bigint' ? Number(value) : value,
+  ]);
+  return Object.fromEntries(values) as LedgerEntry;
+}

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import type { Files, TailedFile } from './files.ts';
+import type { Files } from './files.ts';
 import { isGzip } from './name.ts';
+import type { TailedFile } from './tailed-file.ts';
 
 /** A file that changed this recently is looked at often; the others are by the sweep. */
 const HOT_MS = 1000;

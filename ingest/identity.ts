@@ -14,6 +14,15 @@ export function digest(bytes: Uint8Array): Digest {
   return { length: bytes.length, hash: createHash('sha1').update(bytes).digest('hex') };
 }
 
+/** What is known of a file of which nothing was read. */
+export const UNREAD = {
+  offset: 0,
+  head: digest(Buffer.alloc(0)),
+  anchor: digest(Buffer.alloc(0)),
+  openLine: false,
+  finished: null,
+} as const;
+
 /** Whether these bytes, as many as the digest covers, are those that it was made of. */
 export function isDigestOf({ length, hash }: Digest, bytes: Uint8Array): boolean {
   return bytes.length === length && digest(bytes).hash === hash;

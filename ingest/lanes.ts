@@ -1,7 +1,7 @@
 import { BATCH_LINES } from './batch.ts';
 import { behind } from './due.ts';
-import type { TailedFile } from './files.ts';
 import type { Source } from './source.ts';
+import type { TailedFile } from './tailed-file.ts';
 import type { Batch, Sink } from './types.ts';
 
 /** Before a full batch of a source was seen, its lines are taken to be as long as an edge line. */

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { type Content, openContent } from './content.ts';
+
+/** Handles beyond this many are closed; such a file is opened again by path, and identified anew. */
+const MAX_OPEN = 500;
+/** Of the handles that the process may have, log files take no more than this part: requests and the engine need some. */
+const SHARE_OF_HANDLES = 0.25;
+
+/** Opens log files, and tells when too many are open. */
+export class Handles {
+  private count = 0;
+  private readonly max = Math.min(MAX_OPEN, Math.floor(handleLimit() * SHARE_OF_HANDLES));
+
+  /** Opens the file at `path`; it counts until it is closed. Throws what `openContent` throws. */
+  async open(path: string): Promise<Content> {
+    const content = await openContent(path);
+    this.count++;
+    return {
+      ...content,
+      close: () => {
+        this.count--;
+        return content.close();
+      },
+    };
+  }
+
+  /** How many more are open than should be. */
+  surplus(): number {
+    return Math.max(0, this.count - this.max);
+  }
+}
+
+/** How many handles the process may have, as Linux tells it; Infinity elsewhere, and without a limit. */
+function handleLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

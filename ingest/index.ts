@@ -1,16 +1,16 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
-import { behind, hasMore, isHot, isLive, isQuiet, pending } from './due.ts';
-import { Files, SinkError } from './files.ts';
+import { behind, isHot, isLive, pending } from './due.ts';
+import { Files } from './files.ts';
+import { createFill } from './filling.ts';
 import { createLanes } from './lanes.ts';
 import { scan } from './scan.ts';
 import { SOURCES } from './source.ts';
-import { StagingError } from './staging.ts';
-import { type OpenEnd, tail, tailBuffer } from './tail.ts';
+import { createStoring } from './storing.ts';
+import type { OpenEnd } from './tail.ts';
 import type { TailedFile } from './tailed-file.ts';
-import type { Batch, IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
+import type { IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './waker.ts';
 import { startWatch } from './watch.ts';
 
@@ -49,7 +49,6 @@ const SWEEP_MS = 1000;
 const RETRY_MAX_MS = 10_000;
 /** How often a sink that has no room is asked again. */
 const ROOM_MS = 1000;
-const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 /**
  * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line:
@@ -58,27 +57,14 @@ const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
-  let storing: Promise<void> = Promise.resolve();
-  // A state must not be recorded before the batch that led to it is stored. Of the batch that is being filled it is enough
-  // that a file is in it once, and its state recorded before its lines are taken; `take` sees to the batches between.
-  const record: Sink['record'] = async (states, forgotten) => {
-    try {
-      await storing;
-      await sink.record(states, forgotten);
-    } catch (cause) {
-      throw new SinkError('a state could not be recorded', { cause });
-    }
-  };
-  const files = new Files(logs, { ...sink, record }, log);
-  const buffer = tailBuffer(maxLine);
+  const storing = createStoring(staging, sink);
+  const files = new Files(logs, { ...sink, record: storing.record }, log);
+  const fill = createFill({ files, storing, lanes: createLanes(sink), maxLine });
   const waker = createWaker();
-  const lanes = createLanes(sink);
   let stopping = false;
   let trouble: string | null = null;
   let noRoom: string | null = null;
   let turn = 0;
-  let slot = 0;
-  let maxLines = BATCH_LINES;
 
   for (const source of SOURCES) await makeDropFolder(join(logs, source));
   await rm(staging, { recursive: true, force: true });
@@ -106,108 +92,16 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     );
   };
 
-  /**
-   * Takes lines of these files into a batch a source, all together no more than one batch may hold, and hands them over
-   * once the last ones are stored. The source of the first file comes first; when it has enough, it fills several batches.
-   */
-  const store = async (chosen: readonly TailedFile[], end?: OpenEnd) => {
-    const batches: Batch[] = [];
-    let space = spaceFor(maxLines);
-    for (const source of new Set(chosen.map((file) => file.known.source))) {
-      let own = chosen.filter((file) => file.known.source === source);
-      let left = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
-      // What other sources have taken of it would leave the first one less than full.
-      if (left > 1) space = spaceFor(maxLines);
-      for (; left > 0; left--) {
-        const path = join(staging, `batch-${slot}-${batches.length}.ndjson`);
-        const open = openBatch(source, path, space);
-        const waiting = new Set(batches.flatMap((batch) => batch.files.map(({ id }) => id)));
-        const batch = await fill(own, open, waiting, end);
-        if (batch) batches.push(batch);
-        space = open.left();
-        if (open.room() > 0) break;
-        // What was replaced, refused or could not be read is followed as another file by now, or not at all.
-        own = own.filter((file) => hasMore(file) && files.tailed.get(file.known.id) === file);
-        if (left > 1) space = spaceFor(maxLines);
-      }
-      if (space.lines === 0) break;
-    }
-    await storing;
-    if (batches.length === 0) return;
-    // The staging files of this slot are read from now on: the next batches go to the other one.
-    slot = 1 - slot;
-    storing = commit(batches);
-    storing.catch(() => {});
-  };
-
-  /** `waiting`: the ids of files of which the batches before this one hold lines. */
-  const fill = async (
-    own: readonly TailedFile[],
-    batch: OpenBatch,
-    waiting: ReadonlySet<number>,
-    end?: OpenEnd,
-  ) => {
-    try {
-      for (const file of own) {
-        if (batch.room() === 0) break;
-        await take(file, batch, waiting.has(file.known.id), end);
-      }
-    } catch (error) {
-      await batch.finish().catch(() => {});
-      throw error;
-    }
-    const filled = await batch.finish();
-    lanes.note(filled);
-    return batch.empty() ? null : filled;
-  };
-
-  const commit = async (batches: readonly Batch[]) => {
-    await sink.append(batches);
-    for (const { staging: path } of batches) await rm(path, { force: true });
-    maxLines = BATCH_LINES;
-  };
-
-  /**
-   * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
-   * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
-   */
-  const take = async (file: TailedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
-    if (waits && !file.content) return;
-    const content = await files.open(file);
-    if (!content) return;
-    const { version } = file;
-    const openEnd = end ?? (content.gzip ? 'take' : isQuiet(file) ? 'take-object' : 'leave');
-    const undo = batch.mark();
-    try {
-      const result = await tail(content, file.known, file.long, batch, {
-        maxLine,
-        openEnd,
-        buffer,
-      });
-      if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
-      if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
-      const ended = result.outcome === 'end';
-      const known = { ...result.known, finished: content.gzip && ended ? version : null };
-      if (result.known !== file.known || known.finished) batch.file(known);
-      files.advance(file, known, result.recent);
-      file.long = result.long;
-      if (ended) file.exhausted = version;
-      if (openEnd !== 'leave') file.judged = version;
-      if (known.finished) await files.release(file);
-      else if (ended) await files.closeSurplus(file);
-    } catch (error) {
-      undo();
-      if (error instanceof StagingError || error instanceof SinkError) throw error;
-      await files.fail(file, error as NodeJS.ErrnoException);
-    }
-  };
+  /** Fills batches while the last ones are stored, and hands them over then. */
+  const store = async (chosen: readonly TailedFile[], end?: OpenEnd) =>
+    storing.begin(await fill(chosen, end));
 
   /** One round: what grows now, of all sources at once, then one batch of the backlog. */
   const work = async (): Promise<'nothing' | 'live' | 'backlog'> => {
     const { live, backlog } = pending(files);
     if (live.length > 0) {
       // Filled after the commit that runs, so that lines that come meanwhile are in it.
-      await storing;
+      await storing.stored();
       await store(live);
     }
     // The oldest file first; every other turn belongs to a file that grows now, but is far behind.
@@ -225,7 +119,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       const { nlink } = await file.content.handle.stat();
       if (!files.isOver(file, nlink === 0)) continue;
       if (file.known.shadowOf === null) await store([file], 'take');
-      await storing;
+      await storing.stored();
       if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
     }
   };
@@ -251,14 +145,14 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         if (begin >= sweepAt) await sweep();
         await lookAtHotFiles();
         if (!(await hasRoom())) {
-          await storing;
+          await storing.stored();
           await sink.idle();
           await waker.sleep(ROOM_MS, false);
           continue;
         }
         const done = await work();
         if (done === 'backlog') continue;
-        await storing;
+        await storing.stored();
         retryMs = 100;
         trouble = null;
         if (done === 'nothing') {
@@ -271,16 +165,13 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       } catch (error) {
         trouble = error instanceof Error ? error.message : String(error);
         log.error({ err: error }, 'lines could not be stored; they are read again');
-        await storing.catch(() => {});
-        storing = Promise.resolve();
-        // A batch that was too large for the memory may pass in parts.
-        maxLines = Math.max(1024, Math.floor(maxLines / 4));
+        await storing.giveUp();
         stale = true;
         await waker.sleep(retryMs, false);
         retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
       }
     }
-    await storing;
+    await storing.stored();
   };
 
   await files.reload();

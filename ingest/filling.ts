@@ -1,0 +1,115 @@
+import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
+import { hasMore, isQuiet } from './due.ts';
+import { type Files, SinkError } from './files.ts';
+import type { Lanes } from './lanes.ts';
+import { StagingError } from './staging.ts';
+import type { Storing } from './storing.ts';
+import { type OpenEnd, tail, tailBuffer } from './tail.ts';
+import type { TailedFile } from './tailed-file.ts';
+import type { Batch } from './types.ts';
+
+export interface FillingOptions {
+  readonly files: Files;
+  readonly storing: Pick<Storing, 'maxLines' | 'stagingPath'>;
+  readonly lanes: Lanes;
+  /** Bytes of the longest line that is taken whole. */
+  readonly maxLine: number;
+}
+
+/**
+ * Takes lines of files into batches of one source each, all together no more than one batch may hold. The source of the
+ * first file comes first; one that has enough fills several whole ones. `end` says what becomes of text at the end of a
+ * file when that is certain.
+ */
+export type Fill = (chosen: readonly TailedFile[], end?: OpenEnd) => Promise<Batch[]>;
+
+const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
+
+export function createFill({ files, storing, lanes, maxLine }: FillingOptions): Fill {
+  const buffer = tailBuffer(maxLine);
+
+  const fill: Fill = async (chosen, end) => {
+    const maxLines = storing.maxLines();
+    const batches: Batch[] = [];
+    let space = spaceFor(maxLines);
+    for (const source of new Set(chosen.map((file) => file.known.source))) {
+      let own = chosen.filter((file) => file.known.source === source);
+      const wanted = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
+      for (let n = 0; n < wanted; n++) {
+        // What others have taken would leave one of several less than full, and then they are stored one by one.
+        if (wanted > 1) space = spaceFor(maxLines);
+        const open = openBatch(source, storing.stagingPath(batches.length), space);
+        const batch = await takeAll(own, open, idsIn(batches), end);
+        if (batch) batches.push(batch);
+        space = open.left();
+        if (space.lines > 0) break;
+        // What was replaced, refused or could not be read is followed as another file by now, or not at all.
+        own = own.filter((file) => hasMore(file) && files.tailed.get(file.known.id) === file);
+      }
+      if (space.lines === 0) break;
+    }
+    return batches;
+  };
+
+  /** The batch, closed; null when there is nothing to store. `waiting` are the ids of the files in those before it. */
+  const takeAll = async (
+    own: readonly TailedFile[],
+    open: OpenBatch,
+    waiting: ReadonlySet<number>,
+    end?: OpenEnd,
+  ): Promise<Batch | null> => {
+    try {
+      for (const file of own) {
+        if (open.room() === 0) break;
+        await take(file, open, waiting.has(file.known.id), end);
+      }
+    } catch (error) {
+      await open.finish().catch(() => {});
+      throw error;
+    }
+    const batch = await open.finish();
+    lanes.note(batch);
+    return open.empty() ? null : batch;
+  };
+
+  /**
+   * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
+   * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
+   */
+  const take = async (file: TailedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
+    if (waits && !file.content) return;
+    const content = await files.open(file);
+    if (!content) return;
+    const { version } = file;
+    const openEnd = end ?? (content.gzip ? 'take' : isQuiet(file) ? 'take-object' : 'leave');
+    const undo = batch.mark();
+    try {
+      const result = await tail(content, file.known, file.long, batch, {
+        maxLine,
+        openEnd,
+        buffer,
+      });
+      if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
+      if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
+      const ended = result.outcome === 'end';
+      const known = { ...result.known, finished: content.gzip && ended ? version : null };
+      if (result.known !== file.known || known.finished) batch.file(known);
+      files.advance(file, known, result.recent);
+      file.long = result.long;
+      if (ended) file.exhausted = version;
+      if (openEnd !== 'leave') file.judged = version;
+      if (known.finished) await files.release(file);
+      else if (ended) await files.closeSurplus(file);
+    } catch (error) {
+      undo();
+      if (error instanceof StagingError || error instanceof SinkError) throw error;
+      await files.fail(file, error as NodeJS.ErrnoException);
+    }
+  };
+
+  return fill;
+}
+
+function idsIn(batches: readonly Batch[]): Set<number> {
+  return new Set(batches.flatMap(({ files }) => files.map(({ id }) => id)));
+}

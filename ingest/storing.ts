@@ -1,0 +1,66 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BATCH_LINES } from './batch.ts';
+import { SinkError } from './files.ts';
+import type { Batch, Sink } from './types.ts';
+
+/** Hands batches to the sink, one lot after the other. While one is stored, the next is filled. */
+export interface Storing {
+  /** How many lines the next lot may have: a batch that was too large for the memory may pass in parts. */
+  maxLines(): number;
+  /** Where batch `n` of the next lot is staged: not where the sink may be reading. */
+  stagingPath(n: number): string;
+  /** Begins to store a lot, once what is stored now is. Throws why that one could not be. */
+  begin(lot: readonly Batch[]): Promise<void>;
+  /** Waits until what has begun is stored. Throws why it could not be. */
+  stored(): Promise<void>;
+  /** `Sink.record`, once the batches that led to the states are stored. Throws SinkError. */
+  readonly record: Sink['record'];
+  /** After any error: waits for the end of what has begun, however it ends, and makes the next lots smaller. */
+  giveUp(): Promise<void>;
+}
+
+/** However often storing fails, batches get no smaller than this. */
+const FEWEST_LINES = 1024;
+
+export function createStoring(staging: string, sink: Sink): Storing {
+  let storing: Promise<void> = Promise.resolve();
+  let maxLines = BATCH_LINES;
+  let slot = 0;
+
+  const store = async (lot: readonly Batch[]) => {
+    await sink.append(lot);
+    for (const { staging: path } of lot) await rm(path, { force: true });
+    maxLines = BATCH_LINES;
+  };
+
+  return {
+    maxLines: () => maxLines,
+    stagingPath: (n) => join(staging, `batch-${slot}-${n}.ndjson`),
+    async begin(lot) {
+      await storing;
+      if (lot.length === 0) return;
+      // The staging files of this slot are read from now on: the next batches go to the other one.
+      slot = 1 - slot;
+      storing = store(lot);
+      // Whoever waits for it is told.
+      storing.catch(() => {});
+    },
+    stored: () => storing,
+    // Of the batch that is being filled it is enough that a file is in it once, and its state recorded before its lines are
+    // taken; filling.ts sees to the batches between.
+    async record(states, forgotten) {
+      try {
+        await storing;
+        await sink.record(states, forgotten);
+      } catch (cause) {
+        throw new SinkError('a state could not be recorded', { cause });
+      }
+    },
+    async giveUp() {
+      await storing.catch(() => {});
+      storing = Promise.resolve();
+      maxLines = Math.max(FEWEST_LINES, Math.floor(maxLines / 4));
+    },
+  };
+}

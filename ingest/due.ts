@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import type { Files } from './files.ts';
 import { isGzip } from './name.ts';
 import type { TailedFile } from './tailed-file.ts';
 
@@ -11,9 +10,12 @@ const QUIET_MS = 5000;
 const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
 
-/** Which files have something to take, oldest first: those that grow now, and the backlog. */
-export function pending(files: Files): { live: TailedFile[]; backlog: TailedFile[] } {
-  const due = [...files.tailed.values()].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
+/** Which of the files have something to take, oldest first: those that grow now, and the backlog. */
+export function pending(files: Iterable<TailedFile>): {
+  live: TailedFile[];
+  backlog: TailedFile[];
+} {
+  const due = [...files].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
   const [live, backlog]: [TailedFile[], TailedFile[]] = [[], []];
   for (const file of due) (isLive(file) && behind(file) <= LIVE_BYTES ? live : backlog).push(file);
   return { live, backlog };

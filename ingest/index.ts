@@ -98,7 +98,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   /** One round: what grows now, of all sources at once, then one batch of the backlog. */
   const work = async (): Promise<'nothing' | 'live' | 'backlog'> => {
-    const { live, backlog } = pending(files);
+    const { live, backlog } = pending(files.tailed.values());
     if (live.length > 0) {
       // Filled after the commit that runs, so that lines that come meanwhile are in it.
       await storing.stored();

@@ -5,7 +5,7 @@
 --! warming: 300
 --! sandboxing: on
 --! redact_pii: off
---! parameter: interval hourly|daily|minutely required, the window and its buckets: the last hour by hour, 7 days by day, 60 minutes by minute
+--! parameter: interval hourly|daily|minutely|15min|30min|1hr|3hr|1day|3day|7day required, the window and its buckets: hourly the last hour by hour, daily 7 days by day, minutely 60 minutes by minute; the others a window of their name, up to 3hr by minute, up to 3day by hour, 7day by day
 --! parameter: project regexp required, matched (contains) against the URL of each request; without a URL against host and path, or the project's reference
 with requests as (
   select timestamp, path
@@ -13,9 +13,16 @@ with requests as (
   where
     timestamp >= (
       now() - case @interval::varchar
-        when 'daily' then interval 7 days
         when 'hourly' then interval 1 hour
+        when 'daily' then interval 7 days
         when 'minutely' then interval 60 minutes
+        when '15min' then interval 15 minutes
+        when '30min' then interval 30 minutes
+        when '1hr' then interval 60 minutes
+        when '3hr' then interval 3 hours
+        when '1day' then interval 24 hours
+        when '3day' then interval 72 hours
+        when '7day' then interval 7 days
       end
     )::timestamp
     and timestamp <= now()::timestamp
@@ -33,7 +40,11 @@ with requests as (
 )
 select
   date_trunc(
-    case @interval::varchar when 'daily' then 'day' when 'hourly' then 'hour' when 'minutely' then 'minute' end,
+    case
+      when @interval::varchar in ('daily', '7day') then 'day'
+      when @interval::varchar in ('hourly', '1day', '3day') then 'hour'
+      else 'minute'
+    end,
     timestamp
   ) as timestamp,
   count(*) filter (regexp_matches(path, '/rest')) as total_rest_requests,

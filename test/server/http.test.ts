@@ -425,7 +425,10 @@ describe('http: what can be looked up', () => {
         ['interval', true],
         ['project', true],
       ]);
-      expect(usage.parameters[0].allowed).to.deep.equal(['hourly', 'daily', 'minutely']);
+      expect(usage.parameters[0].allowed).to.deep.equal([
+        ...['hourly', 'daily', 'minutely'],
+        ...['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
+      ]);
       for (const { id, name } of body.result) {
         const query = 'project=p&interval=daily';
         const [byId, byName] = [

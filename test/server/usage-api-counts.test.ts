@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
 import { eventually, type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
 import { fakeClock } from './fake-clock.ts';
 
@@ -67,6 +68,13 @@ describe('usage.api-counts: windows and buckets', () => {
     { interval: 'daily', window: 7 * DAY, bucket: DAY, name: '7 days' },
     { interval: 'hourly', window: HOUR, bucket: HOUR, name: 'an hour' },
     { interval: 'minutely', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
+    { interval: '15min', window: 15 * MINUTE, bucket: MINUTE, name: '15 minutes' },
+    { interval: '30min', window: 30 * MINUTE, bucket: MINUTE, name: '30 minutes' },
+    { interval: '1hr', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
+    { interval: '3hr', window: 3 * HOUR, bucket: MINUTE, name: '3 hours' },
+    { interval: '1day', window: 24 * HOUR, bucket: HOUR, name: '24 hours' },
+    { interval: '3day', window: 72 * HOUR, bucket: HOUR, name: '72 hours' },
+    { interval: '7day', window: 7 * DAY, bucket: DAY, name: '7 days' },
   ];
   for (const { interval, window, bucket, name } of windows) {
     it(`${interval} counts the last ${name} and no more, in buckets of UTC, ascending`, () => {
@@ -97,9 +105,53 @@ describe('usage.api-counts: windows and buckets', () => {
     });
   }
 
+  it('counts from the first microsecond of the window to the very moment', () => {
+    // The endpoint as it is, at a moment that stands still.
+    const now = '2026-11-20T12:34:56.789';
+    const text = readFileSync(join(ROOT, 'sql/endpoints/usage.api-counts.sql'), 'utf8');
+    const still = text.replaceAll('now()', `timestamptz '${now}000Z'`);
+    expect(still).not.to.equal(text);
+    const counted = { path: '/rest', url: 'https://ref' };
+    const beyond = { path: '/auth', url: 'https://ref' };
+    const micros = (ago: number, digits: string, request: Record<string, unknown>) =>
+      line(Date.parse(`${now}Z`) - ago, request).replace(/(\.\d{3})Z/, `$1${digits}Z`);
+    const starts = [...new Set(windows.map(({ window }) => window))];
+    return withFolder((data) => {
+      const folder = join(data, 'queries');
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'still.sql'), still);
+      return withApp(
+        data,
+        async ({ write, lines, get }) => {
+          const edges = starts.flatMap((window) => [
+            micros(window, '000', counted),
+            micros(window + 1, '999', beyond),
+          ]);
+          const ends = [micros(0, '000', counted), micros(0, '001', beyond)];
+          write('edge_logs/a.ndjson', [...edges, ...ends].join(''));
+          await lines(edges.length + ends.length);
+          for (const { interval, window, bucket } of windows) {
+            const { body } = await get(
+              `/api/endpoints/query/still?interval=${interval}&project=ref`,
+            );
+            const rows: Row[] = body.result;
+            const inside = starts.filter((start) => start <= window);
+            const [rests, , auths] = sums(rows);
+            // What lies a microsecond before a shorter window is inside of this one.
+            expect([rests, auths], interval).to.deep.equal([inside.length + 1, inside.length - 1]);
+            const at = Date.parse(`${now}Z`);
+            expect(rows[0]?.timestamp, interval).to.equal(truncated(at - window, bucket));
+            expect(rows.at(-1)?.timestamp, interval).to.equal(truncated(at, bucket));
+          }
+        },
+        { endpoints: folder },
+      );
+    });
+  });
+
   it('gives the columns in their order, and buckets as ISO 8601 with Z', () =>
     withLines([line(Date.now() - 5 * MINUTE, rest)], async (_served, ask) => {
-      for (const interval of ['hourly', 'daily', 'minutely']) {
+      for (const { interval } of windows) {
         const rows = await ask(`interval=${interval}&project=ref`);
         expect(rows).to.have.length(1);
         expect(Object.keys(rows[0] ?? {})).to.deep.equal(COLUMNS);
@@ -285,11 +337,14 @@ describe('usage.api-counts: parameters', () => {
         for (const word of words) expect(body.detail, query).to.match(word);
         for (const { parameter, detail } of body.errors) expect(detail).to.contain(parameter);
       };
-      const words = /hourly.*daily.*minutely/;
+      const words = /hourly, daily, minutely, 15min, 30min, 1hr, 3hr, 1day, 3day, 7day/;
       await check('', ['interval', 'project'], words);
       await check('project=p', ['interval'], words, /nothing/);
       await check('interval=&project=p', ['interval'], words, /empty/);
       await check('interval=weekly&project=p', ['interval'], words, /weekly/);
+      await check('interval=1d&project=p', ['interval'], words, /1d/);
+      await check('interval=1HR&project=p', ['interval'], words, /1HR/);
+      await check('interval=60min&project=p', ['interval'], words, /60min/);
       await check('interval=Daily&project=p', ['interval'], words, /Daily/);
       await check('interval=%20daily&project=p', ['interval'], words);
       await check('interval=daily', ['project'], /nothing/);

@@ -12,6 +12,7 @@ import { endpoint } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { alive, health } from './health.ts';
+import { logflare } from './logflare.ts';
 import { problem } from './problem.ts';
 import { rateLimit } from './rate-limit.ts';
 import type { Limits, Store } from './store/index.ts';
@@ -63,6 +64,7 @@ export function createApp(deps: AppDeps): Express {
     next();
   });
   app.all('/api/endpoints/query/:endpoint', requires('query'), endpoint(deps));
+  app.use('/api', logflare(deps.limits));
   app.use('/api', books(deps));
   app.use(health(deps.store, deps.ingest));
   app.use(() => {

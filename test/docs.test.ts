@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
 import { compile, type Parameter } from '../server/compile.ts';
 import { ERRORS } from '../server/errors.ts';
+import { LOGFLARE_NAMES } from '../server/logflare.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
 
@@ -25,9 +26,11 @@ describe('the docs', () => {
     expect(rows).to.deep.equal(expected);
   });
 
-  it('list every source, and no other', () => {
-    const rows = table('## Sources', 'Kind').map(([, source]) => source);
-    expect(rows).to.deep.equal(SOURCES.map(code));
+  it('list every source with the name that Logflare gives it, and no other', () => {
+    const rows = table('## Sources', 'Kind').map(([, source, named]) => [source, named]);
+    expect(rows).to.deep.equal(
+      SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
+    );
   });
 
   for (const query of endpoints()) {

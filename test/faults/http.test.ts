@@ -104,7 +104,13 @@ describe('HTTP: tokens', () => {
           if (code) expect(answer.body.code, path).to.equal(code);
           return answer.body.result as Record<string, unknown>[];
         };
-        for (const path of [LOGS, `${COUNTS}p`, '/api/endpoints']) {
+        for (const path of [
+          LOGS,
+          `${COUNTS}p`,
+          '/api/endpoints',
+          '/api/backends',
+          '/api/sources',
+        ]) {
           await check(query, path, 200);
           for (const token of [admin, ingest]) await check(token, path, 403, 'SCOPE_MISSING');
         }

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -65,6 +65,39 @@ describe('docs/docker-compose.tailpond.yml', () => {
       expect(value).to.equal(`\${${name}:-${preset}}`);
     }
   });
+
+  it('is merged as it is meant by Docker Compose, where that is installed', () =>
+    withFolder(async (folder) => {
+      const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+      const compose = (...args: string[]) => spawnSync('docker', ['compose', ...args], { env });
+      if (compose('version').status !== 0) return;
+      // What Supabase's files have of it that must not remain, or must.
+      const logflare = {
+        image: 'logflare',
+        restart: 'unless-stopped',
+        ports: ['4000:4000'],
+        healthcheck: { test: ['CMD', 'curl', 'http://localhost:4000/health'], interval: '5s' },
+        depends_on: { db: { condition: 'service_healthy' } },
+        environment: { DB_PASSWORD: 'secret' },
+      };
+      const base = join(folder, 'docker-compose.yml');
+      writeFileSync(
+        base,
+        JSON.stringify({ services: { analytics: logflare, db: { image: 'db' } } }),
+      );
+      const ours = join(ROOT, 'docs/docker-compose.tailpond.yml');
+      const { status, stdout, stderr } = compose(
+        ...['-f', base, '-f', ours, 'config', '--format', 'json'],
+      );
+      expect(status, String(stderr)).to.equal(0);
+      const merged = JSON.parse(String(stdout)).services.analytics;
+      expect(merged).to.include({ image: 'tailpond', restart: 'unless-stopped' });
+      expect(merged.environment).to.have.all.keys(Object.keys(analytics.environment ?? {}));
+      expect(merged.ports).to.have.length(1);
+      expect(merged.ports[0]).to.include({ host_ip: '127.0.0.1', target: 4000 });
+      expect(merged.healthcheck.test).to.include('--healthcheck');
+      expect(merged).not.to.have.property('depends_on');
+    }));
 });
 
 describe('docs/supabase.md', () => {

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isSource } from '../ingest/index.ts';
-import { SETTINGS } from '../server/config.ts';
 import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/logflare.ts';
 import { ROOT } from '../server/root.ts';
+import { SETTINGS } from '../server/settings.ts';
 import { readTokenFile } from '../server/token-file.ts';
 import { secrets, TOKEN, withApp, withFolder } from './helpers.ts';
 

@@ -250,11 +250,13 @@ export async function withService<T>(
   const ended = once(child, 'exit');
   try {
     const url = await eventually(() => {
-      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+      // Nothing more will come of it.
+      if (child.exitCode !== null) return null;
       const line = log.find(({ port }) => typeof port === 'number');
       if (!line) throw new Error('the service does not listen yet');
       return `http://127.0.0.1:${line.port}`;
     });
+    if (url === null) throw new Error(`the service ended with ${child.exitCode}`);
     return await action({
       child,
       url,

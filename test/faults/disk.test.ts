@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -23,6 +14,7 @@ import {
   withStore,
 } from '../helpers.ts';
 import { append, type SimulatedClock, simulatedClock } from '../server/simulated-store.ts';
+import { fill as fillDisk, free as freeDisk } from './ballast.ts';
 import { newBooks } from './books.ts';
 import { allStored, drop, dropLines, ledger } from './lines.ts';
 import { mountCase, withTmpfs } from './mounts.ts';
@@ -280,24 +272,9 @@ function lines(from: number, count: number): string {
   }).join('');
 }
 
-const ballast = (data: string) => join(data, 'store', 'ballast');
-
-/** Fills the disk until so many bytes are left. */
-function fill(data: string, leftBytes = LEFT_BYTES) {
-  const file = openSync(ballast(data), 'a');
-  try {
-    for (;;) writeSync(file, Buffer.alloc(64 * 1024, 1));
-  } catch (error) {
-    expect((error as NodeJS.ErrnoException).code).to.equal('ENOSPC');
-    ftruncateSync(file, Math.max(0, statSync(ballast(data)).size - leftBytes));
-  } finally {
-    closeSync(file);
-  }
-}
-
-function free(data: string) {
-  rmSync(ballast(data), { force: true });
-}
+/** Fills the disk of the store until so many bytes are left. */
+const fill = (data: string, leftBytes = LEFT_BYTES) => fillDisk(join(data, 'store'), leftBytes);
+const free = (data: string) => freeDisk(join(data, 'store'));
 
 /** A store that takes most of its disk, with a guard that says so; `bytes` is half of what it takes. */
 async function withFullStore(

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import fc from 'fast-check';
 import { withFolder } from '../helpers.ts';
 import { faultCase, LONG } from './case.ts';
@@ -5,6 +6,7 @@ import { LOGS } from './model/files.ts';
 import { run, type Tally } from './model/history.ts';
 import { type History, histories, program } from './model/operations.ts';
 import { REGRESSIONS } from './model/regressions.ts';
+import { whyNoMount } from './mounts.ts';
 
 const HISTORIES = LONG ? 501 : 39;
 /** At a time, each with a service and a folder of its own. */
@@ -20,7 +22,17 @@ const PER_HISTORY_MS = 10_000;
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 77));
 const PATH = process.env.TAILPOND_TEST_PATH;
 
-const tally: Tally = { histories: 0, operations: 0, starts: 0, kills: 0, lines: 0 };
+const tally: Tally = {
+  histories: 0,
+  operations: 0,
+  starts: 0,
+  kills: 0,
+  lines: 0,
+  'full disks': 0,
+  met: {},
+};
+/** Why no history has a full disk; null if they have. */
+const noFullDisk = whyNoMount('tmpfs');
 const perform = (history: History) => withFolder((data) => run(history, data, tally));
 
 describe('random histories of files and of the service', () => {
@@ -32,39 +44,49 @@ describe('random histories of files and of the service', () => {
     'every line is there once that was not destroyed',
     async () => {
       console.log(`      TAILPOND_TEST_SEED=${SEED}`);
+      if (noFullDisk) console.log(`      without full disks: ${noFullDisk}`);
       const lanes = Array.from({ length: PATH ? 1 : SIDE_BY_SIDE }, (_, i) => check(SEED + i));
       const failures = (await Promise.all(lanes)).filter((failure) => failure !== null);
-      console.log(
-        `      ${Object.entries(tally)
-          .map(([what, count]) => `${count} ${what}`)
-          .join(', ')}`,
-      );
+      const { met, ...counts } = tally;
+      console.log(`      ${list(counts)}`);
+      if (!noFullDisk) console.log(`      lives that met a full disk, by place: ${list(met)}`);
       if (failures.length > 0) throw new Error(failures.join('\n\n'));
+      // Else the operation would show nothing.
+      if (!noFullDisk && !PATH) expect(met).to.include.keys('staging', 'commit');
     },
     { timeoutMs: (HISTORIES / SIDE_BY_SIDE) * PER_HISTORY_MS + SHRINK_MS + 60_000 },
   );
 });
 
+function list(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
+}
+
 /** Runs a lane's share of the histories one after the other; gives what failed, as short as it could be made, or null. */
 async function check(seed: number): Promise<string | null> {
   let shrinkUntil = Number.POSITIVE_INFINITY;
-  const property = fc.asyncProperty(histories(LOGS.length), async (history) => {
-    // Past the time for it, every shorter history counts as one that passes: the shrinking ends.
-    if (performance.now() > shrinkUntil) return;
-    try {
-      await perform(history);
-      // One history is repeated, not those beside it.
-      if (PATH) shrinkUntil = 0;
-    } catch (error) {
-      if (shrinkUntil === Number.POSITIVE_INFINITY) {
-        console.log(
-          `      of seed ${seed} this failed, and is made shorter: ${error}\n${program(history)}`,
-        );
-        shrinkUntil = performance.now() + SHRINK_MS;
+  const property = fc.asyncProperty(
+    histories(LOGS.length, noFullDisk === null),
+    async (history) => {
+      // Past the time for it, every shorter history counts as one that passes: the shrinking ends.
+      if (performance.now() > shrinkUntil) return;
+      try {
+        await perform(history);
+        // One history is repeated, not those beside it.
+        if (PATH) shrinkUntil = 0;
+      } catch (error) {
+        if (shrinkUntil === Number.POSITIVE_INFINITY) {
+          console.log(
+            `      of seed ${seed} this failed, and is made shorter: ${error}\n${program(history)}`,
+          );
+          shrinkUntil = performance.now() + SHRINK_MS;
+        }
+        throw error;
       }
-      throw error;
-    }
-  });
+    },
+  );
   const result = await fc.check(property, {
     seed,
     numRuns: Math.ceil(HISTORIES / SIDE_BY_SIDE),

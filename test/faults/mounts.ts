@@ -70,7 +70,7 @@ export function mountCase(
   action: () => Promise<void>,
   options: CaseOptions = {},
 ): void {
-  const reason = why[kind]();
+  const reason = whyNoMount(kind);
   if (reason === null) {
     faultCase(id, title, action, options);
     return;
@@ -79,7 +79,12 @@ export function mountCase(
   notHere(id, title, reason);
 }
 
-/** Why a kind of file system can not be mounted here; null if it can. Asked once. */
+/** Why a kind of file system can not be mounted here; null if it can. */
+export function whyNoMount(kind: 'tmpfs' | 'ext4'): string | null {
+  return why[kind]();
+}
+
+/** Asked once each. */
 const why = {
   tmpfs: once(() => probe((folder) => mounted('mount', '-t', 'tmpfs', 'tmpfs', folder))),
   ext4: once(() =>

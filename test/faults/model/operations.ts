@@ -29,12 +29,14 @@ export type Operation =
   | { do: 'stop' }
   | { do: 'start' }
   /** A start that is killed after so many ms, whatever it has come to. */
-  | { do: 'killed start'; ms: number };
+  | { do: 'killed start'; ms: number }
+  /** The disk of the store has so many bytes left; `up`: of a service that runs; `between`: until there is space again. */
+  | { do: 'full'; left: number; up: boolean; between: readonly Operation[] };
 
 export type History = readonly Operation[];
 
-/** Histories of 8 to 25 steps. */
-export function histories(logs: number): fc.Arbitrary<History> {
+/** Histories of 8 to 25 steps; `mounts`: the store can have a disk of its own, which can be full. */
+export function histories(logs: number, mounts: boolean): fc.Arbitrary<History> {
   const log = fc.nat({ max: logs - 1 });
   const nth = fc.nat({ max: 2 });
   const step = <Name extends Operation['do']>(
@@ -55,36 +57,56 @@ export function histories(logs: number): fc.Arbitrary<History> {
   // Shorter than a look at hot files, than a sweep, and longer than both with the rest that a rotated name needs.
   const wait = step('wait', { ms: fc.constantFrom(1, 10, 40, 300, 1300) });
   const settle = step('settle', {});
-  const [kill, start] = [step('kill', {}), step('start', {})];
+  const [kill, stop, start] = [step('kill', {}), step('stop', {}), step('start', {})];
   const between = fc.array(fc.oneof(append, append, wait, settle, kill, start), { maxLength: 3 });
 
-  return fc.array(
-    fc.oneof(
-      { weight: 8, arbitrary: append },
-      { weight: 2, arbitrary: step('begin', { log, whole: fc.boolean() }) },
-      { weight: 2, arbitrary: step('finish', { log, nth }) },
-      { weight: 3, arbitrary: step('rename', { log, create: fc.boolean() }) },
-      { weight: 3, arbitrary: step('copytruncate', { log, between }) },
-      { weight: 2, arbitrary: step('gzip', { log, nth: fc.integer({ min: 1, max: 2 }), between }) },
-      { weight: 1, arbitrary: step('truncate', { log }) },
-      { weight: 1, arbitrary: step('delete', { log, nth }) },
-      {
-        weight: 2,
-        arbitrary: step('recreate', {
-          log,
-          header: fc.boolean(),
-          lines: fc.nat({ max: 2 }),
-        }),
-      },
-      { weight: 2, arbitrary: wait },
-      { weight: 4, arbitrary: settle },
-      { weight: 4, arbitrary: kill },
-      { weight: 1, arbitrary: step('stop', {}) },
-      { weight: 9, arbitrary: start },
-      { weight: 1, arbitrary: step('killed start', { ms: fc.constantFrom(100, 400, 700) }) },
+  const steps: fc.WeightedArbitrary<Operation>[] = [
+    { weight: 8, arbitrary: append },
+    { weight: 2, arbitrary: step('begin', { log, whole: fc.boolean() }) },
+    { weight: 2, arbitrary: step('finish', { log, nth }) },
+    { weight: 3, arbitrary: step('rename', { log, create: fc.boolean() }) },
+    { weight: 3, arbitrary: step('copytruncate', { log, between }) },
+    { weight: 2, arbitrary: step('gzip', { log, nth: fc.integer({ min: 1, max: 2 }), between }) },
+    { weight: 1, arbitrary: step('truncate', { log }) },
+    { weight: 1, arbitrary: step('delete', { log, nth }) },
+    {
+      weight: 2,
+      arbitrary: step('recreate', {
+        log,
+        header: fc.boolean(),
+        lines: fc.nat({ max: 2 }),
+      }),
+    },
+    { weight: 2, arbitrary: wait },
+    { weight: 4, arbitrary: settle },
+    { weight: 4, arbitrary: kill },
+    { weight: 1, arbitrary: stop },
+    { weight: 9, arbitrary: start },
+    { weight: 1, arbitrary: step('killed start', { ms: fc.constantFrom(100, 400, 700) }) },
+  ];
+  // Too little for a staging file, for the log of a commit, and for the checkpoint of a stop or of an idle service.
+  const left = fc.constantFrom(0, 4096, 12_288, 65_536);
+  const soon = step('wait', { ms: fc.constant(300) });
+  const idle = step('wait', { ms: fc.constant(2600) });
+  const full = step('full', {
+    left,
+    up: fc.boolean(),
+    between: fc.array(
+      fc.oneof(
+        ...steps,
+        { weight: 12, arbitrary: append },
+        { weight: 12, arbitrary: soon },
+        { weight: 3, arbitrary: idle },
+        { weight: 3, arbitrary: stop },
+      ),
+      { minLength: 3, maxLength: 7, size: 'max' },
     ),
-    { minLength: 8, maxLength: 25, size: 'max' },
-  );
+  });
+  return fc.array(fc.oneof(...steps, ...(mounts ? [{ weight: 4, arbitrary: full }] : [])), {
+    minLength: 8,
+    maxLength: 25,
+    size: 'max',
+  });
 }
 
 type Of<Name extends Operation['do']> = Extract<Operation, { do: Name }>;

@@ -1,0 +1,27 @@
+import { closeSync, ftruncateSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+const BLOCK = Buffer.alloc(64 * 1024, 1);
+
+/** Fills the file system of a folder, by a file in it, until so many bytes are left. */
+export function fill(folder: string, leftBytes: number): void {
+  const path = ballast(folder);
+  const file = openSync(path, 'a');
+  try {
+    for (;;) writeSync(file, BLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    ftruncateSync(file, Math.max(0, statSync(path).size - leftBytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Gives the space back. */
+export function free(folder: string): void {
+  rmSync(ballast(folder), { force: true });
+}
+
+function ballast(folder: string): string {
+  return join(folder, 'ballast');
+}

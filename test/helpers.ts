@@ -227,6 +227,8 @@ export interface Service {
   readonly url: string;
   /** The log lines so far, parsed. */
   readonly log: readonly Record<string, unknown>[];
+  /** The lines of stderr so far. */
+  readonly errors: readonly string[];
   /** A GET with the token; gives the parsed body. */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
   /** Sends a signal and waits for the end; gives the exit code, or the signal's name. */
@@ -246,7 +248,7 @@ export async function withService<T>(
   action: (service: Service) => Promise<T>,
   options: SpawnOptions = {},
 ): Promise<T> {
-  const { child, log } = spawnService(data, options);
+  const { child, log, errors } = spawnService(data, options);
   const ended = once(child, 'exit');
   try {
     const url = await eventually(() => {
@@ -261,6 +263,7 @@ export async function withService<T>(
       child,
       url,
       log,
+      errors,
       async get(path) {
         const response = await fetch(url + path, { headers: { 'X-API-KEY': TOKEN } });
         return {

@@ -4,11 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
 import { openStore } from '../../server/store/index.ts';
-import { eventually, type Service, spawnService, withFolder, withService } from '../helpers.ts';
+import {
+  eventually,
+  type Service,
+  type SpawnOptions,
+  spawnService,
+  withFolder,
+  withService,
+} from '../helpers.ts';
 import { newBooks } from './books.ts';
 import { faultCase, LONG } from './case.ts';
 import { injected } from './injected.ts';
-import { allStored, dropLines, startWriter } from './lines.ts';
+import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
 describe('an end that was not asked for', () => {
   for (const [id, fault] of [
@@ -19,33 +26,12 @@ describe('an end that was not asked for', () => {
       id,
       `a fault that nobody handles (${fault}): logged as fatal, exit 1, no line lost`,
       () =>
-        withFolder(async (data) => {
-          const books = newBooks();
-          const writer = startWriter(data, books);
-          try {
-            await withService(
-              data,
-              async (service) => {
-                await eventually(async () => {
-                  const { body } = await service.get('/api/ledger');
-                  expect((body.result as { rows: number }[])[0]?.rows).to.be.greaterThan(100);
-                });
-                expect(await service.end('SIGUSR2')).to.equal(1);
-                const fatal = service.log.filter(({ level }) => level === 60);
-                expect(fatal).to.have.length(1);
-                expect(JSON.stringify(fatal)).to.contain(`injected ${fault}`);
-              },
-              injected(fault),
-            );
-          } finally {
-            await writer.stop();
-          }
-          await withService(data, async (service) => {
-            await allStored(service, books);
-            expect(await service.end('SIGTERM')).to.equal(0);
-          });
-          expect(await books.differences(data)).to.deep.equal([]);
-        }),
+        underLoad(async (service) => {
+          expect(await service.end('SIGUSR2')).to.equal(1);
+          const fatal = service.log.filter(({ level }) => level === 60);
+          expect(fatal).to.have.length(1);
+          expect(JSON.stringify(fatal)).to.contain(`injected ${fault}`);
+        }, injected(fault)),
     );
 
   faultCase(
@@ -86,28 +72,6 @@ describe('an end that was not asked for', () => {
 });
 
 describe('a stop', () => {
-  const underLoad = (end: (service: Service) => Promise<void>) =>
-    withFolder(async (data) => {
-      const books = newBooks();
-      const writer = startWriter(data, books);
-      try {
-        await withService(data, async (service) => {
-          await eventually(async () => {
-            const { body } = await service.get('/api/ledger');
-            expect((body.result as { rows: number }[])[0]?.rows).to.be.greaterThan(100);
-          });
-          await end(service);
-        });
-      } finally {
-        await writer.stop();
-      }
-      await withService(data, async (service) => {
-        await allStored(service, books);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      });
-      expect(await books.differences(data)).to.deep.equal([]);
-    });
-
   faultCase('D13a', 'SIGTERM under load', () =>
     underLoad(async (service) => {
       expect(await service.end('SIGTERM')).to.equal(0);
@@ -148,41 +112,69 @@ describe('a stop', () => {
         // Before the program has a handler, the signal itself ends it.
         expect(code ?? signal, errors.join('\n')).to.be.oneOf([0, 'SIGTERM']);
       }
-      await withService(data, async (service) => {
-        await allStored(service, books);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      });
-      expect(await books.differences(data)).to.deep.equal([]);
+      await endsWhole(data, books);
     }),
   );
 });
 
 describe('memory that ends', () => {
   faultCase(
-    'D14',
-    'the process dies for want of memory in bulk ingest: no line lost or doubled',
+    'D14a',
+    'no memory can be had in bulk ingest, and the process ends: no line lost or doubled',
     () =>
       withFolder(async (data) => {
         const books = newBooks();
         for (let i = 0; i < 150; i++) dropLines(data, books, 2000);
-        const { child, log } = spawnService(data, {
-          inside: ['prlimit', '--data=450000000'],
+        const { child, log, errors } = spawnService(data, {
+          inside: ['prlimit', '--data=400000000'],
           env: { TAILPOND_MEMORY: '400MB' },
         });
-        const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
-        const troubled = eventually(
-          () => expect(log.some(({ level }) => Number(level) >= 50)).to.equal(true),
-          30_000,
-        );
-        const how = await Promise.race([ended, troubled.then(() => 'troubled')]);
-        child.kill('SIGKILL');
-        await ended;
-        expect(how).not.to.equal(0);
-        await withService(data, async (service) => {
-          await allStored(service, books);
-          expect(await service.end('SIGTERM')).to.equal(0);
-        });
-        expect(await books.differences(data)).to.deep.equal([]);
+        const closed = once(child, 'close');
+        const words = () => `${errors.join('\n')}\n${JSON.stringify(log)}`;
+        try {
+          // The engine says so, and the service goes on; or V8 is the one that gets none, and ends it.
+          await eventually(
+            () => expect(words()).to.match(/failed to allocate|bad allocation|out of memory/i),
+            30_000,
+          );
+        } finally {
+          child.kill('SIGKILL');
+          await closed;
+        }
+        expect(child.signalCode).to.be.oneOf(['SIGKILL', 'SIGABRT']);
+        await endsWhole(data, books);
       }),
   );
+
+  faultCase('D14b', 'the heap is used up under load: V8 aborts, no line lost or doubled', () =>
+    underLoad(async (service) => {
+      const closed = once(service.child, 'close');
+      expect(await service.end('SIGUSR2')).to.equal('SIGABRT');
+      await closed;
+      expect(service.errors.join('\n')).to.match(/heap out of memory/);
+    }, injected('heap')),
+  );
 });
+
+/** Ends a service that stores what is written meanwhile, and looks at what is there then. */
+function underLoad(end: (service: Service) => Promise<void>, options: SpawnOptions = {}) {
+  return withFolder(async (data) => {
+    const books = newBooks();
+    const writer = startWriter(data, books);
+    try {
+      await withService(
+        data,
+        async (service) => {
+          await eventually(async () =>
+            expect((await ledger(service))[0]?.rows).to.be.greaterThan(100),
+          );
+          await end(service);
+        },
+        options,
+      );
+    } finally {
+      await writer.stop();
+    }
+    await endsWhole(data, books);
+  });
+}

@@ -9,7 +9,6 @@ import { readConfig } from '../../server/config.ts';
 import { seeded } from '../bench/lines.ts';
 import {
   eventually,
-  type Service,
   spawnService,
   TOKEN,
   unlimited,
@@ -19,9 +18,9 @@ import {
   withStore,
 } from '../helpers.ts';
 import { DAY, simulatedClock } from '../server/simulated-store.ts';
-import { type Books, newBooks } from './books.ts';
+import { newBooks } from './books.ts';
 import { faultCase, LONG, notHere } from './case.ts';
-import { allStored, drop, dropLines, startWriter } from './lines.ts';
+import { allStored, drop, dropLines, endsWhole, startWriter } from './lines.ts';
 
 const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
 const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
@@ -301,12 +300,3 @@ describe('a clock that is wrong', () => {
       }),
     );
 });
-
-/** A last start finds every line, once, and ends clean. */
-async function endsWhole(data: string, books: Books) {
-  await withService(data, async (service: Service) => {
-    await allStored(service, books);
-    expect(await service.end('SIGTERM')).to.equal(0);
-  });
-  expect(await books.differences(data)).to.deep.equal([]);
-}

@@ -7,6 +7,9 @@ const faults = {
   exception: () => {
     throw new Error('injected exception');
   },
+  heap: () => {
+    for (const held = []; ; ) held.push(Array.from({ length: 10_000 }, (_, i) => `${i} is held`));
+  },
   // Opening and closing the database file anywhere in the process drops the engine's lock on it.
   'read-database': () => readFileSync(join(process.env.TAILPOND_DATA, 'store', 'tailpond.duckdb')),
 };

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { eventually, type Service } from '../helpers.ts';
+import { eventually, type Service, type SpawnOptions, withService } from '../helpers.ts';
 import type { Books } from './books.ts';
 
 /** Appends text to a file below the logs folder, making it and its folders. */
@@ -57,4 +57,17 @@ export async function allStored(service: Service, books: Books): Promise<void> {
       expect(entry, source).to.include({ rows, rejected, lines: rows + rejected });
     }
   }, 40_000);
+}
+
+/** A last life finds every line, once, and ends clean. */
+export async function endsWhole(data: string, books: Books, options: SpawnOptions = {}) {
+  await withService(
+    data,
+    async (service) => {
+      await allStored(service, books);
+      expect(await service.end('SIGTERM')).to.equal(0);
+    },
+    options,
+  );
+  expect(await books.differences(data)).to.deep.equal([]);
 }

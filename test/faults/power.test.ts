@@ -5,7 +5,7 @@ import { seeded } from '../bench/lines.ts';
 import { eventually, withFolder, withService } from '../helpers.ts';
 import { newBooks } from './books.ts';
 import { LONG } from './case.ts';
-import { allStored, dropLines, ledger, startWriter } from './lines.ts';
+import { allStored, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 import { mountCase, withExt4 } from './mounts.ts';
 
 /** The disk is small. */
@@ -41,15 +41,7 @@ describe('a disk that goes away', () => {
           } finally {
             await writer.stop();
           }
-          await withService(
-            data,
-            async (service) => {
-              await allStored(service, books);
-              expect(await service.end('SIGTERM')).to.equal(0);
-            },
-            SMALL,
-          );
-          expect(await books.differences(data)).to.deep.equal([]);
+          await endsWhole(data, books, SMALL);
         }),
       ),
   );
@@ -82,15 +74,7 @@ describe('a disk that goes away', () => {
             SMALL,
           );
           disk.remount();
-          await withService(
-            data,
-            async (service) => {
-              await allStored(service, books);
-              expect(await service.end('SIGTERM')).to.equal(0);
-            },
-            SMALL,
-          );
-          expect(await books.differences(data)).to.deep.equal([]);
+          await endsWhole(data, books, SMALL);
         }),
       ),
   );

@@ -17,7 +17,7 @@ import { eventually, type Service, withFolder, withService, withStore } from '..
 import { append } from '../server/simulated-store.ts';
 import { newBooks } from './books.ts';
 import { faultCase } from './case.ts';
-import { allStored, dropLines, ledger, startWriter } from './lines.ts';
+import { allStored, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 import { storeCommand } from './store-command.ts';
 
 const rowsOf = async (service: Service) => (await ledger(service))[0]?.rows ?? 0;
@@ -57,11 +57,7 @@ describe('a backup', () => {
         readdirSync(join(data, 'store')).filter((name) => /until-/.test(name)),
       ).to.have.length.at.least(1);
 
-      await withService(data, async (service) => {
-        await allStored(service, books);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      });
-      expect(await books.differences(data)).to.deep.equal([]);
+      await endsWhole(data, books);
     }),
   );
 

@@ -12,17 +12,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Source } from '../../ingest/index.ts';
-import type { LedgerEntry } from '../../server/store/index.ts';
 import { edgeLines, seeded } from '../bench/lines.ts';
-import {
-  eventually,
-  type Service,
-  spawnService,
-  withFolder,
-  withService,
-  withStore,
-} from '../helpers.ts';
+import { type Service, spawnService, withFolder, withService } from '../helpers.ts';
+import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';
+import { endsWhole, ledger } from './lines.ts';
 
 const SOURCES = ['edge_logs', 'postgres_logs', 'auth_logs', 'function_logs'] as const;
 /** Short lines: one full batch, and then four side by side, as far as there are processor cores. */
@@ -88,69 +82,10 @@ describe('kill -9', () => {
           for (const writer of writers) await writer.stop();
         }
 
-        await withService(data, async (service) => {
-          await eventually(async () => {
-            for (const source of SOURCES) {
-              const { rows, rejected } = expected(written, source);
-              const entry = await ledger(service, source);
-              expect(entry).to.include({ rows, rejected, lines: rows + rejected, stored: rows });
-            }
-          }, 30_000);
-          expect(await service.end('SIGTERM')).to.equal(0);
-        });
-        await compare(data, written);
+        await endsWhole(data, written);
       }),
   );
 });
-
-// What was written: texts of lines by source. A good line is known by its id, a bad one by its bytes.
-
-interface Books {
-  readonly rows: Map<Source, Set<string>>;
-  readonly rejected: Map<Source, Set<string>>;
-}
-
-function newBooks(): Books {
-  const empty = () => new Map<Source, Set<string>>(SOURCES.map((source) => [source, new Set()]));
-  return { rows: empty(), rejected: empty() };
-}
-
-function expected(books: Books, source: Source) {
-  return {
-    rows: books.rows.get(source)?.size ?? 0,
-    rejected: books.rejected.get(source)?.size ?? 0,
-  };
-}
-
-/** The multisets of what is stored and what was written are the same. */
-async function compare(data: string, books: Books) {
-  await withStore(data, async (store) => {
-    const counted = async (sql: string) => {
-      const { rows } = await store.query(sql, {}, { maxRows: 10_000_000 });
-      return new Map(rows.map(([text, count]) => [String(text), Number(count)]));
-    };
-    for (const source of SOURCES) {
-      const rows = await counted(`select id, count(*) from ${source} group by id`);
-      expect(differences(rows, books.rows.get(source)), `rows of ${source}`).to.deep.equal([]);
-      const rejected = await counted(
-        `select decode(line), count(*) from rejected where source = '${source}' group by line`,
-      );
-      expect(
-        differences(rejected, books.rejected.get(source)),
-        `rejected lines of ${source}`,
-      ).to.deep.equal([]);
-    }
-  });
-}
-
-/** The first few differences, in words; what was written is there once each. */
-function differences(stored: Map<string, number>, written: Set<string> = new Set()): string[] {
-  const lost = [...written].filter((text) => !stored.has(text)).map((text) => `lost: ${text}`);
-  const extra = [...stored]
-    .filter(([text, count]) => count !== 1 || !written.has(text))
-    .map(([text, count]) => `${written.has(text) ? `${count} times` : 'never written'}: ${text}`);
-  return [...lost, ...extra].slice(0, 10);
-}
 
 // Writing.
 
@@ -180,10 +115,10 @@ function startWriter(data: string, source: Source, seed: number, books: Books): 
     const id = `${source}-${sequence++}`;
     if (random() < 0.1) {
       const bad = BAD[Math.floor(random() * BAD.length)] as (id: string) => string;
-      books.rejected.get(source)?.add(bad(id));
+      books.bad(bad(id), source);
       return `${bad(id)}\n`;
     }
-    books.rows.get(source)?.add(id);
+    books.row(id, source);
     const at = new Date(Date.now()).toISOString();
     const filler = 'x'.repeat(Math.floor(random() * 200));
     return random() < 0.3
@@ -249,7 +184,6 @@ function* shortLines(): Generator<string> {
 }
 
 function writeBacklog(data: string, number: number, lines: Iterable<string>, books: Books) {
-  const rows = books.rows.get('edge_logs');
   const file = openSync(join(data, 'logs', 'edge_logs', `.backlog-${number}.ndjson`), 'w');
   let block: string[] = [];
   let sequence = 0;
@@ -259,7 +193,7 @@ function writeBacklog(data: string, number: number, lines: Iterable<string>, boo
   };
   for (const text of lines) {
     const id = `backlog${number}-${String(sequence++).padStart(6, '0')}`;
-    rows?.add(id);
+    books.row(id);
     block.push(`{"id":"${id}",${text.slice(text.indexOf(',') + 1)}\n`);
     if (block.length === 5000) flush();
   }
@@ -331,22 +265,12 @@ async function killWhileServing(data: string, written: Books, afterMs: number) {
 }
 
 async function booksAreInOrder(service: Service, written: Books) {
-  const { status, body } = await service.get('/api/ledger');
-  expect(status).to.equal(200);
-  for (const entry of body.result as LedgerEntry[]) {
-    if (!written.rows.has(entry.source)) continue;
-    const most = expected(written, entry.source);
+  for (const entry of await ledger(service)) {
+    const most = written.expected(entry.source);
     expect(entry.lines, entry.source).to.equal(entry.rows + entry.rejected);
     expect(entry.rows, entry.source).to.be.at.most(most.rows);
     expect(entry.rejected, entry.source).to.be.at.most(most.rejected);
   }
-}
-
-async function ledger(service: Service, source: Source): Promise<LedgerEntry> {
-  const { body } = await service.get('/api/ledger');
-  const entry = (body.result as LedgerEntry[]).find((candidate) => candidate.source === source);
-  if (!entry) throw new Error(`no ledger entry of ${source}`);
-  return entry;
 }
 
 /** Kills the service in the checkpoint that ends it, or near it. */

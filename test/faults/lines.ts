@@ -43,19 +43,21 @@ export function startWriter(data: string, books: Books) {
 
 export async function ledger(service: Service): Promise<LedgerEntry[]> {
   if (service.child.exitCode !== null) throw new Error(`it ended with ${service.child.exitCode}`);
-  const { body } = await service.get('/api/ledger');
+  const { status, body } = await service.get('/api/ledger');
+  expect(status, JSON.stringify(body)).to.equal(200);
   return body.result as LedgerEntry[];
 }
 
-/** Waits until the ledger counts what the books say, of every source. */
+/** Waits until the ledger counts what the books say now, of every source, and nothing of it was removed. */
 export async function allStored(service: Service, books: Books): Promise<void> {
+  const expected = SOURCES.map((source) => {
+    const { rows, rejected } = books.expected(source);
+    return { source, rows, rejected, lines: rows + rejected, stored: rows };
+  });
   await eventually(async () => {
     const entries = await ledger(service);
-    for (const source of SOURCES) {
-      const { rows, rejected } = books.expected(source);
-      const entry = entries.find((candidate) => candidate.source === source);
-      expect(entry, source).to.include({ rows, rejected, lines: rows + rejected });
-    }
+    for (const counts of expected)
+      expect(entries.find(({ source }) => source === counts.source)).to.include(counts);
   }, 40_000);
 }
 

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BATCH_LINES } from './batch.ts';
 import { SinkError } from './files.ts';
@@ -60,7 +60,15 @@ export function createStoring(staging: string, sink: Sink): Storing {
     async giveUp() {
       await storing.catch(() => {});
       storing = Promise.resolve();
+      // Their lines are read again, and the disk may be full: nothing is to be kept from the next ones.
+      await removeBatches(staging).catch(() => {});
       maxLines = Math.max(FEWEST_LINES, Math.floor(maxLines / 4));
     },
   };
+}
+
+/** A backup that is being made is in the same folder. */
+async function removeBatches(staging: string): Promise<void> {
+  for (const name of await readdir(staging))
+    if (name.startsWith('batch-')) await rm(join(staging, name), { force: true });
 }

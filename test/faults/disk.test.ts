@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,9 +16,10 @@ import {
 } from '../helpers.ts';
 import { append, type SimulatedClock, simulatedClock } from '../server/simulated-store.ts';
 import { fill as fillDisk, free as freeDisk } from './ballast.ts';
-import { newBooks } from './books.ts';
+import { type Books, newBooks } from './books.ts';
 import { allStored, drop, dropLines, endsWhole, ledger } from './lines.ts';
 import { mountCase, withTmpfs } from './mounts.ts';
+import { type Place, placesOf } from './places.ts';
 
 const DISK_MB = 96;
 /** What is left when the disk counts as full: less than a second's lines. */
@@ -178,6 +180,59 @@ describe('a full disk', () => {
   );
 });
 
+/** Lines that are stored in one commit, and a little more than their staging file, but less than with their entry in the log. */
+const BATCH_LINES = 1000;
+const BATCH_BYTES = BATCH_LINES * 1200;
+
+describe('a disk that is full in one place', () => {
+  const places = [
+    { ids: ['D05d', 'D05e'], place: 'commit', what: 'in the log of a commit', left: BATCH_BYTES },
+    { ids: ['D05f', 'D05g'], place: 'staging', what: 'in the staging file of a batch', left: 0 },
+  ] as const;
+  for (const { ids, place, what, left } of places) {
+    mountCase(ids[0], `${what}: it goes on once there is space, and over a kill`, 'tmpfs', () =>
+      withDisk(async (data) => {
+        const books = newBooks();
+        await serve(data, async (service) => {
+          await meets(service, data, books, place, left);
+          free(data);
+          await allStored(service, books);
+          expect((await service.get('/readyz')).status).to.equal(200);
+          // What was written behind half an entry of the log must be found again.
+          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+        });
+        await endsWhole(data, books, UNGUARDED);
+      }),
+    );
+
+    mountCase(ids[1], `${what}: killed, started without space, then with`, 'tmpfs', () =>
+      withDisk(async (data) => {
+        const books = newBooks();
+        await serve(data, async (service) => {
+          await meets(service, data, books, place, left);
+          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+        });
+        // A kill may give some space back.
+        fill(data, left);
+        const { child, log } = spawnService(data, UNGUARDED);
+        const ended = once(child, 'exit');
+        try {
+          await eventually(() => {
+            if (child.exitCode === null) expect(placesOf(log).size).to.be.greaterThan(0);
+          });
+        } finally {
+          child.kill('SIGKILL');
+          await ended;
+        }
+        // A supervisor must try again: 78 would tell it not to.
+        expect(child.exitCode).to.be.oneOf([null, 1]);
+        free(data);
+        await endsWhole(data, books, UNGUARDED);
+      }),
+    );
+  }
+});
+
 describe('a disk that is nearly full', () => {
   mountCase(
     'D05b',
@@ -246,6 +301,39 @@ describe('a disk that is nearly full', () => {
       }),
   );
 });
+
+/** Writes a batch that finds no space in just this place, however often it is tried, while all else goes on. */
+async function meets(
+  service: Service,
+  data: string,
+  books: Books,
+  place: Place,
+  leftBytes: number,
+): Promise<void> {
+  dropLines(data, books, 500);
+  await allStored(service, books);
+  const before = books.expected().rows;
+  // Else the checkpoint of an idle service would be the first to find no space.
+  await eventually(() => {
+    const log = statSync(join(data, 'store', 'tailpond.duckdb.wal'), { throwIfNoEntry: false });
+    expect(log?.size ?? 0).to.equal(0);
+  });
+  fill(data, leftBytes);
+  let text = '';
+  for (let i = 0; i < BATCH_LINES; i++) text += books.line('edge_logs', 'x'.repeat(1000));
+  drop(data, 'edge_logs/a.ndjson', text);
+  const failures = () => service.log.filter(({ level }) => Number(level) >= 50);
+  await eventually(() => expect(failures()).to.have.length.at.least(3));
+  for (const failure of failures()) {
+    expect(failure.level).to.equal(50);
+    expect([...placesOf([failure])]).to.deep.equal([place]);
+  }
+  expect((await service.get('/readyz')).status).to.equal(503);
+  expect((await ledger(service))[0]).to.include({ rows: before, stored: before });
+  const { status, body } = await service.get('/api/endpoints/query/logs.all?project=p');
+  expect(status).to.equal(200);
+  expect(body.result).to.have.length(100);
+}
 
 /** A data folder whose store is a small disk of its own. */
 function withDisk(action: (data: string) => Promise<void>) {

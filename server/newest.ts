@@ -2,7 +2,10 @@ import { isSource } from '../ingest/index.ts';
 import { NEWEST_FROM, type SavedQuery, type Windows } from './compile.ts';
 import type { Values } from './parameters.ts';
 import type { Plain, Rows, Store } from './store/index.ts';
-import { windowStarts } from './windows.ts';
+import { type Reach, windowStarts } from './windows.ts';
+
+/** A window that is asked in vain may cost this part of the whole question, at most. */
+const SMALL = 8;
 
 /** A question for the newest rows of a source. */
 export interface NewestQuestion {
@@ -13,7 +16,7 @@ export interface NewestQuestion {
   readonly sql: string;
   /** The statement that gives how many rows that one has, and the oldest of their timestamps. */
   readonly oldest: string;
-  /** Whether its conditions read as much as its rows: then the farthest window is asked for the rows at once. */
+  /** Whether its conditions read as much as its rows: then all but small windows are asked for the rows at once. */
   readonly selective: boolean;
   /** The parameters that bound it in time. */
   readonly windows: Pick<Windows, 'from' | 'until'>;
@@ -41,7 +44,7 @@ export async function newest(
   };
   const starts = [...windowStarts(wanted, reach, Date.now())];
   const farthest = starts.at(-1) ?? 0;
-  for (const start of selective ? starts.slice(0, -1) : starts) {
+  for (const start of selective ? starts.filter((each) => isSmall(each, reach)) : starts) {
     const { rows } = await ask(oldestSql, from(start));
     const [found = 0, oldest = null] = rows[0] ?? [];
     if (Number(found) < wanted) continue;
@@ -50,6 +53,11 @@ export async function newest(
     if (answer.rows.length >= wanted) return answer;
   }
   return ask(sql, from(farthest));
+}
+
+/** Whether a window holds so little of what was asked for that looking there first costs next to nothing, if in vain. */
+function isSmall(startMs: number, { oldestMs, newestMs, fromMs }: Reach): boolean {
+  return newestMs - startMs <= (newestMs - Math.max(oldestMs, fromMs ?? 0)) / SMALL;
 }
 
 /** What a saved query with windows asks. */

@@ -27,7 +27,10 @@ export type Step = string | number;
  */
 export interface Expression {
   readonly kind: Kind;
-  /** In the engine: VARCHAR, a number, BOOLEAN, TIMESTAMP, DATE, TIME, INTERVAL, JSON, a list. */
+  /**
+   * In the engine: VARCHAR, a number, BOOLEAN, TIMESTAMP, DATE, TIME, INTERVAL, JSON, a list. Of a record's field it is made when it is
+   * asked for, and then costs more than `text`: do not take it, nor copy the expression, without need.
+   */
   readonly sql: Sql;
   /** Of an array: what its elements are. */
   readonly element?: Kind;
@@ -184,18 +187,18 @@ function momentOf(value: Expression, text: Sql, at: number | null): Sql {
   return sql`try_cast(${text} as timestamptz)::timestamp`;
 }
 
-function textOf({ kind, sql: value, text }: Expression, at: number | null): Sql {
-  switch (kind) {
+function textOf(value: Expression, at: number | null): Sql {
+  switch (value.kind) {
     case 'json':
-      return text ?? value;
+      return value.text ?? value.sql;
     case 'timestamp':
-      return sql`(${fraction(value, '%Y-%m-%d %H:%M:%S')} || '+00')`;
+      return sql`(${fraction(value.sql, '%Y-%m-%d %H:%M:%S')} || '+00')`;
     case 'datetime':
-      return fraction(value, '%Y-%m-%d %H:%M:%S');
+      return fraction(value.sql, '%Y-%m-%d %H:%M:%S');
     case 'array':
       return refuse(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
     default:
-      return sql`(${value})::varchar`;
+      return sql`(${value.sql})::varchar`;
   }
 }
 

@@ -48,6 +48,8 @@ interface Node extends RecordNode {
   readonly path: readonly string[];
   readonly left: boolean;
   readonly name: string;
+  /** Where its element stands in the slower way. */
+  readonly place: string;
   readonly fields: Map<string, Field>;
 }
 
@@ -97,6 +99,7 @@ export function recordsOf(row: string): Records {
       left,
       fields,
       name: `n${nodes.length}`,
+      place: `s.n${nodes.length}`,
       isNamed: () => fields.size > 0 || nodes.some((child) => child.parent === node),
       member(members) {
         const names = members.filter((step) => typeof step === 'string');
@@ -170,22 +173,20 @@ export function recordsOf(row: string): Records {
     return root;
   }
 
-  /** Element by element, in the order that the records were unnested in. */
+  /**
+   * Element by element, in the order that the records were unnested in: a list of structures, to which each record adds a member. Lambdas
+   * within each other would be shorter, but the engine's binder takes twice as long for each.
+   */
   function slow(column: string): Sql {
-    return loop(0);
-    function loop(index: number): Sql {
-      const node = nodes[index];
-      if (!node) return sql`[${element(built(tree(), []), readAs)}]`;
-      const source = node.parent
-        ? coalesced('json_extract', node.parent.name, node.steps)
-        : node.steps.length === 0
-          ? column
-          : coalesced('json_extract', column, node.steps);
-      return sql`flatten(list_transform(${elements(source, node)}, lambda ${node.name}: ${loop(index + 1)}))`;
-    }
-    function readAs({ node, steps }: Extra): Sql {
-      return steps.length === 0 ? node.name : coalesced('json_extract', node.name, steps);
-    }
+    const list = nodes.reduce<Sql>((rows, node) => {
+      const value = coalesced('json_extract', node.parent ? node.parent.place : column, node.steps);
+      const each = sql`list_transform(${elements(value, node)}, lambda e: struct_insert(s, ${node.name} := e))`;
+      return sql`flatten(list_transform(${rows}, lambda s: ${each}))`;
+    }, '[{n: 0}]');
+    const made = element(built(tree(), []), ({ node, steps }) =>
+      coalesced('json_extract', node.place, steps),
+    );
+    return sql`list_transform(${list}, lambda s: ${made})`;
   }
 
   function built(branch: Branch, path: readonly string[]): Sql {
@@ -201,7 +202,7 @@ export function recordsOf(row: string): Records {
   function fieldValue(field: Field): Sql {
     const node = nodes.find(({ fields }) => [...fields.values()].includes(field));
     if (!node) throw new Error('BUG: a field without its record');
-    const value = coalesced('json_extract', node.name, field.path.slice(node.path.length));
+    const value = coalesced('json_extract', node.place, field.path.slice(node.path.length));
     return field.asJson
       ? sql`nullif(${value}, 'null'::json)`
       : sql`json_extract_string(${value}, '$')`;

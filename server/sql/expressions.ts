@@ -14,7 +14,7 @@ import {
   textLiteral,
   within,
 } from './expression.ts';
-import { type Call, functionOf, guarded, made } from './functions.ts';
+import { type Call, functionOf, guarded, made } from './functions/index.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
 import { resolve, type Scope } from './scope.ts';

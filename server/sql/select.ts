@@ -1,7 +1,7 @@
 import type { Context, Key, OwnTable, OwnTables, Query } from './context.ts';
 import { alike, as, type Expression, groupKey, jsonOf, sortKeys } from './expression.ts';
 import { type From, from } from './from.ts';
-import { made } from './functions.ts';
+import { made } from './functions/index.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
 import type { Column, Scope } from './scope.ts';

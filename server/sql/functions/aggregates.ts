@@ -1,0 +1,225 @@
+import { as, type Expression, isMoment, type Kind, sortKeys } from '../expression.ts';
+import { refuse } from '../refusal.ts';
+import { literal, type Sql, sql } from '../rope.ts';
+import type { Functions } from './call.ts';
+import { constant, constantText, made, type SqlFunction } from './call.ts';
+
+function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFunction {
+  return {
+    least: 1,
+    most: 1,
+    aggregate: true,
+    build([value], { at, distinct }) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      return made(kind, form(sql`${distinct ? 'distinct ' : ''}${as(value, take, at)}`), [value], {
+        aggregate: true,
+      });
+    },
+  };
+}
+
+const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
+
+const counted: SqlFunction = {
+  least: 1,
+  most: 1,
+  aggregate: true,
+  build([value], { at, distinct }) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const counted =
+      value.kind === 'json'
+        ? as(value, 'text', at)
+        : value.kind === 'null'
+          ? 'null::varchar'
+          : value.sql;
+    return made('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
+      aggregate: true,
+    });
+  },
+};
+
+/** The least or greatest: of fields the number, where there are numbers, else the text. */
+function outermost(name: 'min' | 'max'): SqlFunction {
+  return {
+    least: 1,
+    most: 1,
+    aggregate: true,
+    build([value], { at }) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
+      if (value.kind !== 'json')
+        return made(
+          value.kind,
+          sql`${name}(${value.kind === 'null' ? 'null::varchar' : value.sql})`,
+          [value],
+          rest,
+        );
+      const [number = '', text = ''] = sortKeys(value, at);
+      return made(
+        'json',
+        sql`coalesce(to_json(${name}(${number})), to_json(${name}(${text})))`,
+        [value],
+        rest,
+      );
+    },
+  };
+}
+
+const anyValue: SqlFunction = {
+  least: 1,
+  most: 1,
+  aggregate: true,
+  build([value], _info) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
+    return made(
+      value.kind,
+      sql`any_value(${value.kind === 'null' ? 'null::varchar' : value.sql})`,
+      [value],
+      rest,
+    );
+  },
+};
+
+const quantiles: SqlFunction = {
+  least: 2,
+  most: 2,
+  aggregate: true,
+  build([value, count], info) {
+    if (!value || !count) throw new Error('BUG: arguments were counted');
+    const buckets = constant(count, 1, 1000, info);
+    const shares = Array.from({ length: buckets + 1 }, (_, i) => String(i / buckets));
+    const kind: Kind = isMoment(value.kind) ? value.kind : 'number';
+    return made(
+      'array',
+      sql`quantile_disc(${as(value, kind, info.at)}, [${shares.join(', ')}])`,
+      [value],
+      { aggregate: true, element: kind },
+    );
+  },
+};
+
+function quantile(name: string): SqlFunction {
+  return {
+    least: 2,
+    most: 2,
+    aggregate: true,
+    build([value, share], { at, name: called }) {
+      if (!value || !share) throw new Error('BUG: arguments were counted');
+      const wanted = Number(share.literal);
+      if (share.kind !== 'number' || !(wanted >= 0 && wanted <= 1))
+        refuse(at, `${called.toUpperCase()} takes a number from 0 to 1 here`);
+      return made('number', sql`${name}(${as(value, 'number', at)}, ${String(wanted)})`, [value], {
+        aggregate: true,
+      });
+    },
+  };
+}
+
+const listed: SqlFunction = {
+  least: 1,
+  most: 1,
+  aggregate: true,
+  build([value], { distinct, order, at }) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    if (value.kind === 'array') refuse(at, 'An array of arrays can not be made');
+    const item = value.kind === 'null' ? 'null::varchar' : value.sql;
+    return made('array', sql`list(${distinct ? 'distinct ' : ''}${item}${order})`, [value], {
+      aggregate: true,
+      element: value.kind,
+      growth: 16,
+    });
+  },
+};
+
+const strung: SqlFunction = {
+  least: 1,
+  most: 2,
+  aggregate: true,
+  build([value, separator], info) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const between = separator ? constantText(separator, info) : ',';
+    if (between.length > 100) refuse(info.at, 'A separator may have 100 characters');
+    const item = as(value, 'text', info.at);
+    return made(
+      'text',
+      sql`string_agg(${info.distinct ? 'distinct ' : ''}${item}, ${literal(between)}${info.order})`,
+      [value],
+      { aggregate: true, growth: 16 },
+    );
+  },
+};
+
+const picked = (name: string): SqlFunction => ({
+  least: 2,
+  most: 2,
+  aggregate: true,
+  build([value, by], { at }) {
+    if (!value || !by) throw new Error('BUG: arguments were counted');
+    const key = by.kind === 'json' ? as(by, 'text', at) : by.sql;
+    return made(
+      value.kind,
+      sql`${name}(${value.kind === 'null' ? 'null::varchar' : value.sql}, ${key})`,
+      [value, by],
+      { aggregate: true, ...(value.element ? { element: value.element } : {}) },
+    );
+  },
+});
+
+/** Aggregates. */
+export const AGGREGATES: Functions = {
+  count: counted,
+  count_star: {
+    least: 0,
+    most: 0,
+    aggregate: true,
+    build: () => made('number', 'count(*)', [], { aggregate: true }),
+  },
+  countif: aggregate('number', 'bool', (value) => sql`count_if(${value})`),
+  count_if: aggregate('number', 'bool', (value) => sql`count_if(${value})`),
+  sum: numeric('sum'),
+  avg: numeric('avg'),
+  mean: numeric('avg'),
+  stddev: numeric('stddev_samp'),
+  stddev_samp: numeric('stddev_samp'),
+  stddev_pop: numeric('stddev_pop'),
+  variance: numeric('var_samp'),
+  var_samp: numeric('var_samp'),
+  var_pop: numeric('var_pop'),
+  median: numeric('median'),
+  min: outermost('min'),
+  max: outermost('max'),
+  any_value: anyValue,
+  first: anyValue,
+  logical_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
+  bool_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
+  logical_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
+  bool_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
+  approx_count_distinct: {
+    least: 1,
+    most: 1,
+    aggregate: true,
+    build: ([value], { at }) =>
+      made(
+        'number',
+        sql`approx_count_distinct(${value?.kind === 'json' ? as(value, 'text', at) : (value as Expression).sql})`,
+        [value as Expression],
+        { aggregate: true },
+      ),
+  },
+  approx_quantiles: quantiles,
+  quantile_cont: quantile('quantile_cont'),
+  quantile_disc: quantile('quantile_disc'),
+  approx_quantile: quantile('quantile_cont'),
+  percentile_cont: quantile('quantile_cont'),
+  percentile_disc: quantile('quantile_disc'),
+  array_agg: listed,
+  list: listed,
+  string_agg: strung,
+  group_concat: strung,
+  listagg: strung,
+  max_by: picked('arg_max'),
+  min_by: picked('arg_min'),
+  arg_max: picked('arg_max'),
+  arg_min: picked('arg_min'),
+};

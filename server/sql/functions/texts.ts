@@ -1,0 +1,250 @@
+import { as, type Expression } from '../expression.ts';
+import { hasGroup, patternOf } from '../patterns.ts';
+import { refuse } from '../refusal.ts';
+import { join, literal, type Sql, sql } from '../rope.ts';
+import { arrayLength } from './arrays.ts';
+import type { Functions } from './call.ts';
+import {
+  call,
+  constant,
+  constantText,
+  grown,
+  growthOf,
+  made,
+  type SqlFunction,
+  simple,
+  text,
+} from './call.ts';
+
+const matches: SqlFunction = {
+  least: 2,
+  most: 2,
+  build([value, pattern], { at }) {
+    if (!value || !pattern) throw new Error('BUG: arguments were counted');
+    return made(
+      'bool',
+      sql`regexp_matches(${as(value, 'text', at)}, ${literal(patternOf(pattern, at))})`,
+      [value],
+    );
+  },
+};
+
+const extracted: SqlFunction = {
+  least: 2,
+  most: 3,
+  build([value, pattern, group], info) {
+    if (!value || !pattern) throw new Error('BUG: arguments were counted');
+    const expression = patternOf(pattern, info.at);
+    // The engine counts groups, BigQuery takes the one that there is.
+    const index =
+      group && info.dialect === 'duckdb'
+        ? constant(group, 0, 9, info)
+        : hasGroup(expression)
+          ? 1
+          : 0;
+    const [source, quoted] = [as(value, 'text', info.at), literal(expression)];
+    return made(
+      'text',
+      sql`case when regexp_matches(${source}, ${quoted}) then regexp_extract(${source}, ${quoted}, ${String(index)}) end`,
+      [value],
+    );
+  },
+};
+
+const extractedAll: SqlFunction = {
+  least: 2,
+  most: 2,
+  build([value, pattern], info) {
+    if (!value || !pattern) throw new Error('BUG: arguments were counted');
+    const expression = patternOf(pattern, info.at);
+    const found = sql`regexp_extract_all(${as(value, 'text', info.at)}, ${literal(expression)}, ${hasGroup(expression) ? '1' : '0'})`;
+    return made('array', found, [value], { element: 'text', ...grown(growthOf(value) * 16, info) });
+  },
+};
+
+const replacedAll: SqlFunction = {
+  least: 3,
+  most: 4,
+  build([value, pattern, replacement], info) {
+    if (!value || !pattern || !replacement) throw new Error('BUG: arguments were counted');
+    const to = constantText(replacement, info);
+    const references = to.match(/\\\d/g)?.length ?? 0;
+    const replaced = sql`regexp_replace(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info.at))}, ${literal(to)}, 'g')`;
+    return made(
+      'text',
+      replaced,
+      [value],
+      grown(growthOf(value) * (1 + references + to.length), info),
+    );
+  },
+};
+
+const replacedText: SqlFunction = {
+  least: 3,
+  most: 3,
+  build([value, from, to], info) {
+    if (!value || !from || !to) throw new Error('BUG: arguments were counted');
+    const [old, fresh] = [constantText(from, info), constantText(to, info)];
+    if (old === '') return made('text', as(value, 'text', info.at), [value]);
+    const growth = growthOf(value) * Math.max(1, fresh.length / old.length);
+    return made(
+      'text',
+      sql`replace(${as(value, 'text', info.at)}, ${literal(old)}, ${literal(fresh)})`,
+      [value],
+      grown(growth, info),
+    );
+  },
+};
+
+const concatenated: SqlFunction = {
+  least: 1,
+  most: 20,
+  build(args, info) {
+    const growth = args.reduce(
+      (sum, arg) => sum + (arg.literal === undefined ? growthOf(arg) : 0),
+      0,
+    );
+    const parts = args.map((arg) => as(arg, 'text', info.at));
+    return made('text', sql`(${join(parts, ' || ')})`, args, grown(Math.max(1, growth), info));
+  },
+};
+
+function padded(name: string): SqlFunction {
+  return {
+    least: 2,
+    most: 3,
+    build([value, length, fill], info) {
+      if (!value || !length) throw new Error('BUG: arguments were counted');
+      const count = constant(length, 0, 1000, info);
+      const filling = fill ? constantText(fill, info) : ' ';
+      if (filling === '') refuse(info.at, 'The filling may not be empty');
+      return made(
+        'text',
+        sql`${name}(${as(value, 'text', info.at)}, ${String(count)}, ${literal(filling)})`,
+        [value],
+      );
+    },
+  };
+}
+
+const repeated: SqlFunction = {
+  least: 2,
+  most: 2,
+  build([value, times], info) {
+    if (!value || !times) throw new Error('BUG: arguments were counted');
+    const count = constant(times, 0, 100, info);
+    return made(
+      'text',
+      sql`repeat(${as(value, 'text', info.at)}, ${String(count)})`,
+      [value],
+      grown(growthOf(value) * count, info),
+    );
+  },
+};
+
+/** A count of characters, not negative; NULL for no number. */
+function count(value: Expression, at: number | null): Sql {
+  return sql`least(greatest(try_cast(${as(value, 'number', at)} as bigint), 0), 1000000000)`;
+}
+
+const substring: SqlFunction = {
+  least: 2,
+  most: 3,
+  build(args, { at }) {
+    const [value, start, length] = args;
+    if (!value || !start) throw new Error('BUG: arguments were counted');
+    const place = sql`try_cast(${as(start, 'number', at)} as bigint)`;
+    // From the first character for 0, too; and from the end for less.
+    const from = sql`case when ${place} = 0 then 1 when abs((${place})::double) < 1000000000 then ${place} end`;
+    const most = length ? sql`, ${count(length, at)}` : '';
+    return made('text', sql`substring(${as(value, 'text', at)}, ${from}${most})`, args);
+  },
+};
+
+function edge(name: string): SqlFunction {
+  return {
+    least: 2,
+    most: 2,
+    build(args, { at }) {
+      const [value, length] = args;
+      if (!value || !length) throw new Error('BUG: arguments were counted');
+      return made('text', sql`${name}(${as(value, 'text', at)}, ${count(length, at)})`, args);
+    },
+  };
+}
+
+const trimmed = (name: string) => text(name, ['text', 'text'], 1);
+
+const length: SqlFunction = {
+  least: 1,
+  most: 1,
+  build: (args, info) =>
+    args[0]?.kind === 'array'
+      ? arrayLength.build(args, info)
+      : made('number', sql`length(${as(args[0] as Expression, 'text', info.at)})`, args),
+};
+
+/** Texts and regular expressions. */
+export const TEXTS: Functions = {
+  lower: text('lower'),
+  upper: text('upper'),
+  reverse: text('reverse'),
+  initcap: simple(
+    'text',
+    ['text'],
+    ([value = '']) => sql`(upper(left(${value}, 1)) || lower(substring(${value}, 2)))`,
+  ),
+  trim: trimmed('trim'),
+  ltrim: trimmed('ltrim'),
+  rtrim: trimmed('rtrim'),
+  left: edge('left'),
+  right: edge('right'),
+  substr: substring,
+  substring,
+  length,
+  len: length,
+  char_length: length,
+  character_length: length,
+  byte_length: simple('number', ['text'], call('strlen')),
+  octet_length: simple('number', ['text'], call('strlen')),
+  strlen: simple('number', ['text'], call('strlen')),
+  starts_with: simple('bool', ['text', 'text'], call('starts_with')),
+  prefix: simple('bool', ['text', 'text'], call('starts_with')),
+  ends_with: simple('bool', ['text', 'text'], call('ends_with')),
+  suffix: simple('bool', ['text', 'text'], call('ends_with')),
+  contains: simple('bool', ['text', 'text'], call('contains')),
+  contains_substr: simple(
+    'bool',
+    ['text', 'text'],
+    ([value = '', part = '']) => sql`contains(lower(${value}), lower(${part}))`,
+  ),
+  strpos: simple('number', ['text', 'text'], call('strpos')),
+  instr: simple('number', ['text', 'text'], call('strpos')),
+  position: simple('number', ['text', 'text'], call('strpos')),
+  concat: concatenated,
+  '||': concatenated,
+  replace: replacedText,
+  lpad: padded('lpad'),
+  rpad: padded('rpad'),
+  repeat: repeated,
+  split: {
+    least: 1,
+    most: 2,
+    build([value, by], info) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      const separator = by ? constantText(by, info) : ',';
+      return made(
+        'array',
+        sql`string_split(${as(value, 'text', info.at)}, ${literal(separator)})`,
+        [value],
+        { element: 'text', ...grown(growthOf(value) * 16, info) },
+      );
+    },
+  },
+  regexp_contains: matches,
+  regexp_matches: matches,
+  regexp_extract: extracted,
+  regexp_substr: extracted,
+  regexp_extract_all: extractedAll,
+  regexp_replace: replacedAll,
+};

@@ -1,0 +1,191 @@
+import type { Context, OwnTables } from './context.ts';
+import { as, type Expression, type Kind, sortKeys, textLiteral } from './expression.ts';
+import { type Call, functionOf, made } from './functions/index.ts';
+import { INTERVALS } from './intervals.ts';
+import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
+import { refuse, shown } from './refusal.ts';
+import { join, type Sql, sql } from './rope.ts';
+import type { Scope } from './scope.ts';
+import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
+
+/** Schemas that a call may stand in: that which the parser itself names, and BigQuery's for calls that do not fail. */
+const SCHEMAS = new Set(['', 'main', 'safe']);
+
+export function call(
+  context: Context,
+  node: TreeNode,
+  scope: Scope,
+  tables: OwnTables,
+): Expression {
+  const at = context.at(node);
+  only(
+    node,
+    ['function_name', 'schema', 'children', 'distinct', 'filter', 'order_bys', 'is_operator'],
+    at,
+  );
+  const name = context.name(String(node.function_name)).toLowerCase();
+  if (!SCHEMAS.has(context.name(String(node.schema ?? '')).toLowerCase()))
+    refuse(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
+  const children = nodesOf(node.children);
+  const of = (child: TreeNode) => context.expression(child, scope, tables);
+
+  if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), at);
+  const like = LIKES[name];
+  if (like) return likeness(like, children.map(of), at);
+  const most = INTERVALS[name];
+  if (most !== undefined) {
+    const [value] = children.map(of);
+    if (!value) throw new Error('BUG: an interval without a number');
+    const number = sql`(${as(value, 'number', at)})::double`;
+    const whole =
+      name === 'to_seconds'
+        ? number
+        : sql`(${number})::${/hours|minutes|seconds/.test(name) ? 'bigint' : 'integer'}`;
+    return made('interval', sql`(case when abs(${number}) <= ${most} then ${name}(${whole}) end)`, [
+      value,
+    ]);
+  }
+  if (name === 'regexp_full_match') {
+    const [value, pattern] = children.map(of);
+    const found = called(
+      context,
+      'regexp_contains',
+      [
+        value as Expression,
+        textLiteral(
+          `^(?:${pattern?.literal ?? refuse(at, 'A regular expression must be a string literal')})$`,
+        ),
+      ],
+      at,
+    );
+    return found;
+  }
+
+  const spec = functionOf(name) ?? refuse(at, notThere(name));
+  if (children.length < spec.least || children.length > spec.most)
+    refuse(
+      at,
+      `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${children.length}`,
+    );
+  if (!spec.aggregate && (node.distinct || node.filter))
+    refuse(at, `${name.toUpperCase()} is no aggregate function`);
+  const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
+  let args = children.map((child, i) =>
+    words.has(i) ? { kind: 'null' as Kind, sql: 'null' } : of(child),
+  );
+  if (spec.aggregate) {
+    if (args.some(({ aggregate, window }) => aggregate || window))
+      refuse(at, 'An aggregate function can not stand in another');
+    if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
+  }
+  return spec.build(args, {
+    name: name.replace(/_of$/, ''),
+    at,
+    dialect: context.dialect,
+    distinct: node.distinct === true,
+    word: (index) => words.get(index),
+    names: children.map(
+      (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
+    ),
+    order: ordered(context, node.order_bys, scope, tables, at),
+  });
+}
+
+/** Calls a function that the syntax stands for. */
+export function called(
+  context: Context,
+  name: string,
+  args: readonly Expression[],
+  at: number | null,
+): Expression {
+  const spec = functionOf(name);
+  if (!spec) throw new Error(`BUG: no function ${name}`);
+  const info: Call = {
+    name,
+    at,
+    dialect: context.dialect,
+    distinct: false,
+    word: () => undefined,
+    names: [],
+    order: '',
+  };
+  return spec.build(args, info);
+}
+
+export function notThere(name: string): string {
+  return /^[a-z_][\w]*$/.test(name)
+    ? `There is no function ${name.toUpperCase()} here`
+    : `The operator ${shown(name)} is not supported`;
+}
+
+export function counts(least: number, most: number): string {
+  if (least === most) return least === 1 ? 'one argument' : `${least} arguments`;
+  return `${least} to ${most} arguments`;
+}
+
+/** A unit of time that stands as a bare word, where no string says the unit. */
+function bareWord(
+  context: Context,
+  children: readonly TreeNode[],
+  index: number,
+): [number, string][] {
+  const [child, first] = [children[index], children[0]];
+  if (first?.class === 'CONSTANT' && isUnit(context.name(String(nodeOf(first.value).value))))
+    return [];
+  if (child?.class === 'FUNCTION' && context.name(String(child.function_name)) === 'week') {
+    const [day] = nodesOf(child.children);
+    return [
+      [
+        index,
+        String(textsOf(day?.column_names)[0]).toLowerCase() === 'monday' ? 'isoweek' : 'week',
+      ],
+    ];
+  }
+  const names = textsOf(child?.column_names).map(context.name);
+  return child?.class === 'COLUMN_REF' && names.length === 1
+    ? [[index, (names[0] ?? '').toLowerCase()]]
+    : [];
+}
+
+function isUnit(text: string): boolean {
+  return /^(?:micro|milli)?seconds?$|^(?:minute|hour|day|week|month|quarter|year)s?$/i.test(text);
+}
+
+function lastName(context: Context, node: TreeNode): string | undefined {
+  const name = textsOf(node.column_names).at(-1);
+  return name === undefined ? undefined : context.name(name);
+}
+
+function filtered(
+  name: string,
+  args: readonly Expression[],
+  condition: Expression,
+  at: number | null,
+): Expression[] {
+  const test = as(condition, 'bool', at);
+  const [value, ...rest] = args;
+  if (name === 'array_agg' || name === 'list') refuse(at, 'FILTER is not supported with arrays');
+  if (!value) return refuse(at, 'COUNT(*) FILTER is written COUNTIF(condition) here');
+  return [
+    made(value.kind, sql`case when ${test} then ${value.sql} end`, [value, condition]),
+    ...rest,
+  ];
+}
+
+function ordered(
+  context: Context,
+  modifier: unknown,
+  scope: Scope,
+  tables: OwnTables,
+  at: number | null,
+): Sql {
+  const orders = modifier === undefined ? [] : nodesOf(nodeOf(modifier).orders);
+  const keys = orders.flatMap((order) => {
+    only(order, ['null_order', 'expression'], at);
+    const direction = order.type === 'DESCENDING' ? ' desc' : ' asc';
+    return sortKeys(context.expression(nodeOf(order.expression), scope, tables), at).map(
+      (key) => sql`${key}${direction}`,
+    );
+  });
+  return keys.length === 0 ? '' : sql` order by ${join(keys, ', ')}`;
+}

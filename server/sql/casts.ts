@@ -1,0 +1,91 @@
+import type { Context } from './context.ts';
+import { as, type Expression, flags, jsonOf, type Kind, nameOf } from './expression.ts';
+import { made } from './functions/index.ts';
+import { intervalOf } from './intervals.ts';
+import { refuse, shown } from './refusal.ts';
+import { sql } from './rope.ts';
+import { nodeOf, type TreeNode } from './tree.ts';
+
+const CASTS: Readonly<Record<string, readonly [Kind, string]>> = {
+  VARCHAR: ['text', 'varchar'],
+  BOOLEAN: ['bool', 'boolean'],
+  DATE: ['date', 'date'],
+  TIME: ['time', 'time'],
+  INTERVAL: ['interval', 'interval'],
+  TINYINT: ['number', 'bigint'],
+  SMALLINT: ['number', 'bigint'],
+  INTEGER: ['number', 'bigint'],
+  BIGINT: ['number', 'bigint'],
+  HUGEINT: ['number', 'bigint'],
+  UTINYINT: ['number', 'bigint'],
+  USMALLINT: ['number', 'bigint'],
+  UINTEGER: ['number', 'bigint'],
+  UBIGINT: ['number', 'bigint'],
+  FLOAT: ['number', 'double'],
+  DOUBLE: ['number', 'double'],
+  DECIMAL: ['number', 'double'],
+  TIMESTAMP: ['datetime', 'timestamp'],
+  'TIMESTAMP WITH TIME ZONE': ['timestamp', 'timestamp'],
+};
+
+/** What the parser leaves as it is written. */
+const ALIASES: Readonly<Record<string, string>> = {
+  int64: 'BIGINT',
+  int: 'INTEGER',
+  float64: 'DOUBLE',
+  string: 'VARCHAR',
+  text: 'VARCHAR',
+  bool: 'BOOLEAN',
+  datetime: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMP WITH TIME ZONE',
+};
+
+export function cast(
+  context: Context,
+  value: Expression,
+  type: TreeNode,
+  at: number | null,
+): Expression {
+  const given = typeName(context, type);
+  const name = ALIASES[given.toLowerCase()] ?? given.toUpperCase();
+  if (name === 'JSON')
+    return value.kind === 'text'
+      ? jsonOf(sql`try_cast(${value.sql} as json)`, flags([value]))
+      : made('json', as(value, 'json', at), [value]);
+  const [kind, target] =
+    CASTS[name] ??
+    refuse(
+      at,
+      `There is no type ${shown(given)} here; there are STRING, INT64, FLOAT64, BOOL, TIMESTAMP, DATETIME, DATE, TIME, INTERVAL, JSON`,
+    );
+  // Without BigQuery's types there is one for both.
+  const wanted = context.dialect === 'duckdb' && kind === 'datetime' ? 'timestamp' : kind;
+  if (kind === 'number') {
+    const source =
+      value.kind === 'json' || value.kind === 'text' ? as(value, 'text', at) : value.sql;
+    if (!['json', 'text', 'number', 'bool', 'null'].includes(value.kind))
+      refuse(
+        at,
+        `${nameOf(value.kind).replace(/^./, (c) => c.toUpperCase())} can not be cast to a number`,
+      );
+    return made(
+      'number',
+      sql`try_cast(${source} as ${target})`,
+      [value],
+      value.literal !== undefined && value.kind === 'number' && target === 'double'
+        ? { literal: value.literal }
+        : {},
+    );
+  }
+  if (kind === 'interval') return made(kind, intervalOf(value, at), [value]);
+  if (kind === 'bool' && value.kind === 'number')
+    return made(kind, sql`(${value.sql} <> 0)`, [value]);
+  return made(wanted, as(value, wanted, at), [value]);
+}
+
+/** The name that the caller's text has, or the parser's for it. */
+function typeName(context: Context, type: TreeNode): string {
+  const info = type.type_info === undefined ? {} : nodeOf(type.type_info);
+  const written = info.expr === undefined ? type.id : nodeOf(info.expr).type_name;
+  return context.name(String(written));
+}

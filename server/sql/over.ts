@@ -1,0 +1,156 @@
+import { counts, notThere } from './calls.ts';
+import type { Context, OwnTables } from './context.ts';
+import { as, type Expression, sortKeys } from './expression.ts';
+import { functionOf, made } from './functions/index.ts';
+import { refuse } from './refusal.ts';
+import { join, type Sql, sql } from './rope.ts';
+import type { Scope } from './scope.ts';
+import { nodeOf, nodesOf, only, type TreeNode } from './tree.ts';
+
+const RANKS: Readonly<Record<string, number>> = {
+  row_number: 0,
+  rank: 0,
+  rank_dense: 0,
+  dense_rank: 0,
+  percent_rank: 0,
+  cume_dist: 0,
+  ntile: 1,
+  lag: 3,
+  lead: 3,
+  first_value: 1,
+  last_value: 1,
+  first: 1,
+  last: 1,
+  nth_value: 2,
+};
+
+export function windowed(
+  context: Context,
+  node: TreeNode,
+  scope: Scope,
+  tables: OwnTables,
+): Expression {
+  const at = context.at(node);
+  only(
+    node,
+    [
+      'function_name',
+      'schema',
+      'children',
+      'partitions',
+      'orders',
+      'start',
+      'end',
+      'start_expr',
+      'end_expr',
+      'distinct',
+      'offset_expr',
+      'default_expr',
+      'exclude_clause',
+      'is_operator',
+    ],
+    at,
+  );
+  if (node.start_expr || node.end_expr || node.exclude_clause)
+    refuse(at, 'Window frames with bounds are not supported');
+  const of = (child: unknown) => context.expression(nodeOf(child), scope, tables);
+  const name = context.name(String(node.function_name)).toLowerCase();
+  const extra = [node.offset_expr, node.default_expr].flatMap((child) =>
+    child === undefined ? [] : [of(child)],
+  );
+  const args = [...nodesOf(node.children).map(of), ...extra];
+  if (args.some(({ window }) => window)) refuse(at, 'A window function can not stand in another');
+  const partitions = nodesOf(node.partitions).map((child) => groupOf(of(child)));
+  const keys = nodesOf(node.orders).flatMap((order) => {
+    const direction =
+      order.type === 'DESCENDING'
+        ? 'desc nulls last'
+        : context.dialect === 'bigquery'
+          ? 'asc nulls first'
+          : 'asc nulls last';
+    return sortKeys(of(order.expression), at).map((key) => sql`${key} ${direction}`);
+  });
+  const frame = frameOf(node, at);
+  const over = join(
+    [
+      partitions.length === 0 ? '' : sql`partition by ${join(partitions, ', ')}`,
+      keys.length === 0 ? '' : sql`order by ${join(keys, ', ')}`,
+      keys.length === 0 ? '' : frame,
+    ].filter((part) => part !== ''),
+    ' ',
+  );
+  const most = RANKS[name];
+  if (most !== undefined) {
+    if (args.length > most)
+      refuse(at, `${name.toUpperCase()} takes ${counts(Math.min(1, most), most)}`);
+    const [value, ...rest] = args;
+    const kind = most === 0 || name === 'ntile' || !value ? 'number' : value.kind;
+    const list = value
+      ? [
+          name === 'ntile' ? sql`greatest(1, ${as(value, 'number', at)}::bigint)` : value.sql,
+          ...rest.map((each, i) =>
+            i === 0 ? sql`${as(each, 'number', at)}::bigint` : as(each, kind, at),
+          ),
+        ]
+      : [];
+    return made(
+      kind,
+      sql`${name === 'rank_dense' ? 'dense_rank' : name}(${join(list, ', ')}) over (${over})`,
+      args,
+      { window: true, ...(value?.element ? { element: value.element } : {}) },
+    );
+  }
+  const spec = functionOf(name) ?? refuse(at, notThere(name));
+  const plain = [
+    'count',
+    'count_star',
+    'countif',
+    'count_if',
+    'sum',
+    'avg',
+    'min',
+    'max',
+    'any_value',
+  ];
+  if (!plain.includes(name) || node.distinct)
+    refuse(at, `${name.toUpperCase()} … OVER is not supported`);
+  const value = spec.build(
+    args.map((arg) =>
+      arg.kind === 'json' && (name === 'min' || name === 'max')
+        ? made('number', as(arg, 'number', at), [arg])
+        : arg,
+    ),
+    {
+      name,
+      at,
+      dialect: context.dialect,
+      distinct: false,
+      word: () => undefined,
+      names: [],
+      order: '',
+    },
+  );
+  return made(value.kind, sql`${value.sql} over (${over})`, args, {
+    window: true,
+    ...(value.element ? { element: value.element } : {}),
+  });
+}
+
+/** The frames that need no expression. */
+const BOUNDS: Readonly<Record<string, string>> = {
+  UNBOUNDED_PRECEDING: 'unbounded preceding',
+  UNBOUNDED_FOLLOWING: 'unbounded following',
+  CURRENT_ROW_RANGE: 'current row',
+  CURRENT_ROW_ROWS: 'current row',
+};
+
+function frameOf({ start, end }: TreeNode, at: number | null): Sql {
+  const [from, to] = [BOUNDS[String(start)], BOUNDS[String(end)]];
+  if (!from || !to) return refuse(at, 'This window frame is not supported');
+  const mode = String(start).endsWith('ROWS') || String(end).endsWith('ROWS') ? 'rows' : 'range';
+  return `${mode} between ${from} and ${to}`;
+}
+
+function groupOf(value: Expression): Sql {
+  return value.kind === 'null' ? 'null::varchar' : value.sql;
+}

@@ -1,0 +1,49 @@
+import type { Context, OwnTables } from './context.ts';
+import { comparable, type Expression, jsonOf, type Kind } from './expression.ts';
+import { made } from './functions/index.ts';
+import { refuse } from './refusal.ts';
+import { type Sql, sql } from './rope.ts';
+import type { Scope } from './scope.ts';
+import { nodeOf, only, type TreeNode } from './tree.ts';
+import { whole } from './whole.ts';
+
+export function subquery(
+  context: Context,
+  node: TreeNode,
+  scope: Scope,
+  tables: OwnTables,
+): Expression {
+  const at = context.at(node);
+  only(node, ['subquery_type', 'subquery', 'child', 'comparison_type'], at);
+  context.count('subqueries', at);
+  const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, tables, 1);
+  if (node.subquery_type === 'EXISTS' || node.subquery_type === 'NOT_EXISTS') {
+    return {
+      kind: 'bool',
+      nested: true,
+      sql: sql`${node.subquery_type === 'EXISTS' ? '' : 'not '}exists (${whole(query)})`,
+    };
+  }
+  const [column, ...more] = query.columns;
+  if (!column || more.length > 0)
+    return refuse(at, 'A subquery that stands for a value must have one column');
+  const value = readAs(column.kind, 'c1', column.element);
+  if (node.subquery_type === 'SCALAR') {
+    // The engine would take any of several rows, too; BigQuery would fail.
+    const rest = {
+      nested: true,
+      growth: column.growth ?? 1,
+      ...(column.element ? { element: column.element } : {}),
+    };
+    return made(column.kind, sql`(select any_value(s.c1) from (${whole(query)}) as s)`, [], rest);
+  }
+  if (node.subquery_type !== 'ANY' || node.comparison_type !== 'COMPARE_EQUAL')
+    return refuse(at, 'Of ANY and ALL only IN (SELECT …) is supported');
+  const child = context.expression(nodeOf(node.child), scope, tables);
+  const [left, right] = comparable(child, value, at);
+  return made('bool', sql`(${left} in (select ${right} from (${whole(query)}) as s))`, [child]);
+}
+
+function readAs(kind: Kind, place: Sql, element: Kind | undefined): Expression {
+  return kind === 'json' ? jsonOf(place) : { kind, sql: place, ...(element ? { element } : {}) };
+}

@@ -8,8 +8,8 @@ import type { Rows, Store } from './store/index.ts';
 /** An answer is put together in memory. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The parser gives nothing for members that are as they mostly are. */
-const PARSE =
+/** Gives the syntax tree of `$text`; without the members that are as they mostly are. */
+export const PARSE =
   'select json_serialize_sql($text::varchar, skip_null := true, skip_empty := true, skip_default := true)';
 
 /** What a caller asks in his own words. */

@@ -26,20 +26,40 @@ const BLOCK_BYTES = 1 << 20;
  * Writes `rows` edge lines over the last 7 days, and with `others` a tenth as many over the eight other sources.
  * The same seed gives the same lines, but for their time.
  */
-export async function writeDataset(
+export function writeDataset(
   folder: string,
-  options: { rows: number; seed: number; others: boolean },
+  { rows, seed, others }: { rows: number; seed: number; others: boolean },
+): Promise<Dataset> {
+  const each = others ? Math.ceil(rows / 10 / (SOURCES.length - 1)) : 0;
+  return writeFiles(folder, seed, (source) => (source === 'edge_logs' ? rows : each));
+}
+
+/** Writes `rows` lines of each of `sources`. */
+export function writeLines(
+  folder: string,
+  sources: readonly Source[],
+  { rows, seed }: { rows: number; seed: number },
+): Promise<Dataset> {
+  return writeFiles(folder, seed, (source) => (sources.includes(source) ? rows : 0));
+}
+
+async function writeFiles(
+  folder: string,
+  seed: number,
+  rowsOf: (source: Source) => number,
 ): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const end = Date.now();
-  const each = options.others ? Math.ceil(options.rows / 10 / (SOURCES.length - 1)) : 0;
   const files: DataFile[] = [];
-  const bar = progress('lines', options.rows + each * (SOURCES.length - 1));
+  const bar = progress(
+    'lines',
+    SOURCES.reduce((total, source) => total + rowsOf(source), 0),
+  );
   for (const source of SOURCES) {
-    const count = source === 'edge_logs' ? options.rows : each;
+    const count = rowsOf(source);
     if (count === 0) continue;
     const path = join(folder, `${source}.ndjson`);
-    const texts = lines(source, count, { seed: options.seed, end, spanMs: WEEK_MS });
+    const texts = lines(source, count, { seed, end, spanMs: WEEK_MS });
     files.push({ source, path, lines: count, bytes: await write(path, texts, bar.step) });
   }
   bar.end();

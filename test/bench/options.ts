@@ -5,6 +5,7 @@ export const SECTIONS = [
   'ingest',
   'engine',
   'http',
+  'sql',
   'cached',
   'fresh',
   'restart',

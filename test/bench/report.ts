@@ -7,16 +7,17 @@ import {
   type Fresh,
   type Http,
   type Ingest,
+  type OwnSql,
   type Restart,
   type Results,
   type Size,
 } from './results.ts';
 import { type Latency, median, medianLatency } from './statistics.ts';
-import { markdownTable, ratio, short, targetsTable } from './targets.ts';
+import { markdownTable, ratio, ratioByHand, short, targetsTable } from './targets.ts';
 
 /** The figures of docs/benchmarks.md, as Markdown. */
 export function report(results: Results, charts: readonly Chart[]): string {
-  const { ingest, engine, http, cached, fresh, restart, scale } = results;
+  const { ingest, engine, http, sql, cached, fresh, restart, scale } = results;
   const images = (...files: string[]) =>
     charts
       .filter(({ file }) => files.includes(file))
@@ -31,6 +32,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...(engine ? ['## Questions at the engine', ...engineTables(engine)] : []),
     ...images('logs-all.svg', 'api-counts.svg'),
     ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
+    ...(sql ? ['## SQL of callers', sqlTable(sql)] : []),
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
     ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
     ...(restart ? ['## Start and recovery', restartTable(restart)] : []),
@@ -124,6 +126,19 @@ function httpTable({ questions }: Http): string {
     'cached, p50',
     'p99',
   ];
+  return markdownTable(head, rows);
+}
+
+/** Each source has the number of lines that the edge logs have; one of 20 projects is asked for. */
+function sqlTable({ questions }: OwnSql): string {
+  const rows = questions.map((question) => [
+    question.name,
+    short(median(question.handMs)),
+    short(median(question.ownMs)),
+    short(ratioByHand(question)),
+    short(question.translate.p50),
+  ]);
+  const head = ['question', 'by hand, ms', "caller's, ms", 'ratio', 'read and written anew, ms'];
   return markdownTable(head, rows);
 }
 

@@ -41,6 +41,17 @@ export interface Http {
   }[];
 }
 
+/** SQL of callers: ms of each question, by hand and as Studio asks it, run by run. */
+export interface OwnSql {
+  readonly questions: readonly {
+    readonly name: string;
+    readonly handMs: readonly number[];
+    readonly ownMs: readonly number[];
+    /** Reading the caller's text and writing it anew. */
+    readonly translate: Latency;
+  }[];
+}
+
 export interface Cached {
   readonly pairs: readonly { readonly tailpond: number; readonly express: number }[];
   readonly answerBytes: number;
@@ -83,6 +94,7 @@ export interface Results {
   readonly ingest?: Ingest;
   readonly engine?: Engine;
   readonly http?: Http;
+  readonly sql?: OwnSql;
   readonly cached?: Cached;
   readonly fresh?: Fresh;
   readonly restart?: Restart;

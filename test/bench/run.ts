@@ -17,12 +17,14 @@ import { writePage } from './page.ts';
 import { measureRestart } from './restart.ts';
 import { ENGINES, keepResults, type Results, readResults } from './results.ts';
 import { measureScale } from './scale.ts';
+import { measureSql } from './sql.ts';
 import { targetsTable } from './targets.ts';
 
 const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   ingest: measureIngest,
   engine: measureEngine,
   http: measureHttp,
+  sql: measureSql,
   cached: measureCached,
   fresh: measureFresh,
   restart: measureRestart,
@@ -40,7 +42,7 @@ if (options.sections.length > 0) {
   }
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
-    const needsData = sections.some((section) => section !== 'scale' && section !== 'fresh');
+    const needsData = sections.some((section) => !['scale', 'fresh', 'sql'].includes(section));
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };
     const bench: Bench = {

@@ -1,4 +1,4 @@
-import type { EngineName, PerEngine, Questions, Results, Size } from './results.ts';
+import type { EngineName, OwnSql, PerEngine, Questions, Results, Size } from './results.ts';
 import { median } from './statistics.ts';
 
 /** What tailpond must reach, and aims for. */
@@ -31,6 +31,23 @@ export const TARGETS: readonly Target[] = [
       const [large, small] = [at(10e6), at(1e6)];
       return large && small ? large / small : null;
     },
+  },
+  {
+    what: 'SQL of callers / the same by hand, the slowest of the questions',
+    must: 1.5,
+    aim: 1.1,
+    more: false,
+    unit: '',
+    of: ({ sql }) => (sql ? Math.max(...sql.questions.map(ratioByHand)) : null),
+  },
+  {
+    what: 'SQL of callers, read and written anew, p50 of the slowest',
+    must: 5,
+    aim: 2,
+    more: false,
+    unit: 'ms',
+    of: ({ sql }) =>
+      sql ? Math.max(...sql.questions.map(({ translate }) => translate.p50)) : null,
   },
   {
     what: 'cached answer, requests/s / bare Express',
@@ -129,6 +146,11 @@ export function ratio<T>(
     return other === undefined ? [] : [of(value) / of(other)];
   });
   return middle(ratios);
+}
+
+/** How much longer a caller's question takes than the same by hand: the median of pairs. */
+export function ratioByHand({ handMs, ownMs }: OwnSql['questions'][number]): number {
+  return median(ownMs.map((ms, run) => ms / (handMs[run] ?? Number.NaN)));
 }
 
 /** Three significant digits. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../../server/root.ts';
+import { STRANGE_PROJECT } from './events.ts';
 import { OWN } from './own/index.ts';
 import { withEntries } from './pond.ts';
 import { type Report, replay } from './replay.ts';
@@ -9,12 +10,14 @@ import { requestsOf } from './request.ts';
 const HELP = `npm run studio:check -- [folder] [options]
 
 Sends every *.sql of a folder to logs.all as its parameter sql, and prints what fails. Without --url the service is
-started on entries that are made for it; then the rows are checked too, and the requests of test/studio/own.
+started on entries that are made for it; then the rows are checked too, and the requests of test/studio/own, and whether
+strange values are borne.
 
   folder         ../shared/studio-queries without it
   --url URL      of a service that runs already, with entries of its own
   --token T      its access token
   --project P    whose entries are asked for (default)
+  --seed N       other entries (1), when the service is started here
 `;
 
 const { values, positionals } = parseArgs({
@@ -23,6 +26,7 @@ const { values, positionals } = parseArgs({
     url: { type: 'string' },
     token: { type: 'string', default: '' },
     project: { type: 'string', default: 'default' },
+    seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -36,8 +40,10 @@ async function run(): Promise<boolean> {
   return withEntries(async (target, events) => {
     const studio = print('', await replay(target, requests, events));
     const own = print('own: ', await replay(target, OWN, events));
-    return studio && own;
-  });
+    const strange = { ...target, project: STRANGE_PROJECT };
+    const borne = print('strange values: ', await replay(strange, [...requests, ...OWN]));
+    return studio && own && borne;
+  }, Number(values.seed));
 }
 
 /** Prints the failures, and the counts behind them; gives whether all is well. */

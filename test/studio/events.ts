@@ -13,6 +13,8 @@ import {
   storage,
 } from './backend.ts';
 import { kong, platformEdge } from './edge.ts';
+import { microseconds } from './form.ts';
+import { hostile } from './hostile.ts';
 import { type Json, type Shape, weighted } from './shape.ts';
 
 /** An entry as it is shipped. */
@@ -25,12 +27,16 @@ export interface Event {
 
 /** The project whose entries are asked for; those of the others must never be seen. */
 export const PROJECT = 'default';
+/** A project whose entries hold strange values: what comes back of them is not known, but something must. */
+export const STRANGE_PROJECT = 'strange';
 const OTHERS = ['other', 'Default', 'default2', null];
 
 /** The id that entries of several sources carry, each of another project beside one of ours. */
 export const ONE_ID = '8f1c2f6e-7f3b-4a0e-9f66-0f5c6a1b2c3d';
 
-const END = Date.parse('2026-08-21T12:00:00Z') * 1000;
+const STRANGE_COUNT = 150;
+
+const END = microseconds('2026-08-21T12:00:00Z');
 const HOUR = 3_600_000_000;
 
 /** Moments that requests name as their bounds, at each of which every source has an entry. */
@@ -40,7 +46,7 @@ export const BOUNDS = [
   '2026-08-21T09:30:00Z',
   '2026-08-21T11:15:00Z',
   '2026-08-21T12:00:00Z',
-].map((text) => Date.parse(text) * 1000);
+].map(microseconds);
 
 type Maker = (random: Random) => Shape;
 
@@ -83,6 +89,11 @@ function eventsOf(source: Source, random: Random): Event[] {
     all.push(
       event(source, anotherMoment(taken, random), ONE_ID, project, fullest(shape, random), random),
     );
+  }
+  for (let i = 0; i < STRANGE_COUNT; i++) {
+    const strange = hostile((random.below(2) ? shape : other)(random), random);
+    const moment = anotherMoment(taken, random);
+    all.push(event(source, moment, random.uuid(), STRANGE_PROJECT, strange, random));
   }
   return all;
 }

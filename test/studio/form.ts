@@ -19,6 +19,11 @@ export function shownRow({ id, timestamp, event_message, metadata, project }: Ro
   return [{ id, timestamp, event_message, metadata: shown(metadata), project }];
 }
 
+/** The moment that a text names, in microseconds since the epoch. */
+export function microseconds(text: string): number {
+  return Date.parse(text) * 1000;
+}
+
 const UNITS = { second: 1e6, minute: 60e6, hour: 3600e6, day: 86_400e6 } as const;
 
 /** The beginning of the unit that a moment lies in, in microseconds as both. */

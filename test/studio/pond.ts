@@ -5,13 +5,12 @@ import { eventually, type Service, TOKEN, withFolder, withService } from '../hel
 import { type Event, events, PROJECT } from './events.ts';
 import type { Target } from './replay.ts';
 
-const SEED = 1;
-
 /** Starts the service on a new folder, waits until it has stored the generated entries, and ends it afterwards. */
 export function withEntries<T>(
   action: (target: Target, events: readonly Event[]) => Promise<T>,
+  seed = 1,
 ): Promise<T> {
-  const all = events(SEED);
+  const all = events(seed);
   return withFolder(async (data) => {
     drop(data, all);
     return withService(data, async (service) => {

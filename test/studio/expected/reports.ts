@@ -1,5 +1,5 @@
 import { type Cell, quantile } from '../answer.ts';
-import { datetime, grouped, mean, ordered, rounded, truncated } from '../form.ts';
+import { datetime, grouped, mean, microseconds, ordered, rounded, truncated } from '../form.ts';
 import { at, from, integer, jsonValue, number, type Scope, text } from '../reading.ts';
 import type { Row, World } from '../world.ts';
 import { all, among, matches, within } from './conditions.ts';
@@ -59,7 +59,7 @@ export const REPORTS: Expectations = {
   'report-auth-v2-latency-all': (w) => ({
     rows: ordered(
       grouped(
-        w.auth_logs.filter(({ timestamp }) => timestamp >= DAY[0] && timestamp < DAY[1]),
+        w.auth_logs.filter(({ timestamp }) => timestamp >= DAY_START && timestamp < DAY_END),
         (row) => [truncated(row.timestamp, 'hour'), metric(row)],
       )
         .filter(({ keys }) => keys[1] !== null)
@@ -176,9 +176,8 @@ function signIns(rows: readonly Row[]) {
   };
 }
 
-const DAY = ['2026-08-20T12:00:00Z', '2026-08-21T12:00:00Z'].map(
-  (text) => Date.parse(text) * 1000,
-) as [number, number];
+const DAY_START = microseconds('2026-08-20T12:00:00Z');
+const DAY_END = microseconds('2026-08-21T12:00:00Z');
 
 const METRICS: Readonly<Record<string, string>> = {
   login: 'SignInLatency',

@@ -1,7 +1,7 @@
 import type { Answer, Cell, Line } from '../answer.ts';
-import { grouped, ordered, truncated } from '../form.ts';
+import { grouped, microseconds, ordered, truncated } from '../form.ts';
 import { at, type Scope } from '../reading.ts';
-import type { World } from '../world.ts';
+import type { Row, World } from '../world.ts';
 import { any, type Condition, type Levels, none } from './conditions.ts';
 
 /** What must come back, by the name of the request. */
@@ -42,7 +42,7 @@ export function tally(scopes: readonly Scope[], condition: Condition): number {
 }
 
 /** Where the charts of the stored requests begin; exclusive. */
-const CHART_START = Date.parse('2026-08-21T06:00:00Z') * 1000;
+const CHART_START = microseconds('2026-08-21T06:00:00Z');
 
 /** How many entries of which level each minute or day has, as the chart above a page shows. */
 export function chart(
@@ -65,4 +65,23 @@ export function chart(
 
 export function moment(scope: Scope): number {
   return at(scope, 't.timestamp') as number;
+}
+
+export function newest(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => b.timestamp - a.timestamp);
+}
+
+/** Ids and moments of rows, in the order of their moments. */
+export function times(
+  rows: readonly Row[],
+  order: 'timestamp' | '-timestamp' = 'timestamp',
+): Answer {
+  const lines = rows.map(({ id, timestamp }) => ({ id, timestamp }));
+  return { rows: ordered(lines, order), by: (row) => row.timestamp };
+}
+
+/** Rows in the order of columns; a `-` before a name is descending. */
+export function sorted(rows: readonly Line[], ...columns: readonly string[]): Answer {
+  const names = columns.map((column) => column.replace('-', ''));
+  return { rows: ordered(rows, ...columns), by: (row) => names.map((name) => row[name]) };
 }

@@ -1,17 +1,27 @@
 import type { Request } from '../request.ts';
-import { GROUPS } from './groups.ts';
+import { CALENDAR } from './calendar.ts';
+import { COMBINED } from './combined.ts';
+import { COUNTS } from './counts.ts';
+import { MEASURES } from './measures.ts';
 import { OWN_PAGES } from './pages.ts';
+import { RANKS } from './ranks.ts';
+import { RECORDS } from './records.ts';
 import { REFUSED } from './refused.ts';
 import { REPORTS } from './reports.ts';
-import { SHAPES } from './shapes.ts';
+import { ROWS } from './rows.ts';
 import { VALUES } from './values.ts';
 
 /** Requests of our own, in the same dialect: what other pages, reports and users plausibly send. */
 export const OWN: readonly Request[] = [
   ...OWN_PAGES,
   ...REPORTS,
-  ...GROUPS,
-  ...SHAPES,
+  ...COUNTS,
+  ...MEASURES,
+  ...CALENDAR,
+  ...ROWS,
+  ...RECORDS,
+  ...RANKS,
+  ...COMBINED,
   ...VALUES,
   ...REFUSED,
 ];

@@ -14,6 +14,7 @@ import {
 import { EDGE_RECORDS } from '../expected/joins.ts';
 import { single } from '../expected/pages.ts';
 import { chart, count, list, where } from '../expected/requests.ts';
+import { microseconds } from '../form.ts';
 import { from, type Joins, type Scope } from '../reading.ts';
 import type { Request } from '../request.ts';
 import type { World } from '../world.ts';
@@ -235,7 +236,7 @@ const FILTERS: readonly (readonly [string, Source, string, Condition])[] = [
   ],
 ];
 
-const CHART_START = Date.parse('2026-08-20T12:00:00Z') * 1000;
+const CHART_START = microseconds('2026-08-20T12:00:00Z');
 
 const always: Condition = () => true;
 

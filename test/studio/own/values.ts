@@ -1,4 +1,5 @@
 import type { Line } from '../answer.ts';
+import { microseconds } from '../form.ts';
 import type { Request } from '../request.ts';
 
 /** Requests without a FROM clause, or over literals alone: what the functions of the dialect give. */
@@ -172,15 +173,15 @@ export const VALUES: readonly Request[] = [
     'moments are integers of microseconds, other times are texts',
     "select timestamp('2026-08-21 12:00:00') as a, timestamp '2026-08-21T12:00:00.25+02:00' as b, date '2026-08-21' as c, datetime '2026-08-21 12:00:00' as d, datetime(timestamp('2026-08-21T12:00:00.5Z')) as e, time(timestamp '2026-08-21 09:05:00') as f, date(timestamp '2026-08-21 23:30:00', 'Asia/Tokyo') as g, datetime(timestamp '2026-08-21 12:00:00', 'America/New_York') as h, timestamp('2026-08-21 12:00:00', 'America/New_York') as i",
     {
-      a: us('2026-08-21T12:00:00Z'),
-      b: us('2026-08-21T10:00:00Z') + 250_000,
+      a: microseconds('2026-08-21T12:00:00Z'),
+      b: microseconds('2026-08-21T10:00:00Z') + 250_000,
       c: '2026-08-21',
       d: '2026-08-21T12:00:00',
       e: '2026-08-21T12:00:00.500000',
       f: '09:05:00',
       g: '2026-08-22',
       h: '2026-08-21T08:00:00',
-      i: us('2026-08-21T16:00:00Z'),
+      i: microseconds('2026-08-21T16:00:00Z'),
     },
   ),
   gives(
@@ -190,7 +191,7 @@ export const VALUES: readonly Request[] = [
       a: 1_787_313_600,
       b: 1_787_313_600_123,
       c: 1_787_313_600_123_456,
-      d: us('2026-08-21T12:00:00Z'),
+      d: microseconds('2026-08-21T12:00:00Z'),
       e: 1_787_313_600_123_000,
       f: 1_787_313_600_123_456,
     },
@@ -204,13 +205,13 @@ export const VALUES: readonly Request[] = [
     'sums of times',
     "select timestamp_add(timestamp '2026-08-21 12:00:00', interval 90 minute) as a, timestamp_sub(timestamp '2026-08-21 12:00:00', interval 2 day) as b, timestamp '2026-08-21 12:00:00' - interval 1 hour as c, date_add(date '2026-01-31', interval 1 month) as d, date_sub(date '2026-03-01', interval 1 week) as e, datetime_add(datetime '2026-08-21 12:00:00', interval 3 hour) as f, timestamp_add(timestamp '2026-08-21 12:00:00', interval 2 * 5 second) as g",
     {
-      a: us('2026-08-21T13:30:00Z'),
-      b: us('2026-08-19T12:00:00Z'),
-      c: us('2026-08-21T11:00:00Z'),
+      a: microseconds('2026-08-21T13:30:00Z'),
+      b: microseconds('2026-08-19T12:00:00Z'),
+      c: microseconds('2026-08-21T11:00:00Z'),
       d: '2026-02-28',
       e: '2026-02-22',
       f: '2026-08-21T15:00:00',
-      g: us('2026-08-21T12:00:10Z'),
+      g: microseconds('2026-08-21T12:00:10Z'),
     },
   ),
   gives(
@@ -234,15 +235,15 @@ export const VALUES: readonly Request[] = [
     'beginnings of units: a week begins on Sunday unless it is told',
     "select timestamp_trunc(t, hour) as a, timestamp_trunc(t, week) as b, timestamp_trunc(t, isoweek) as c, timestamp_trunc(t, week(monday)) as d, timestamp_trunc(t, month) as e, date_trunc(date(t), week) as f, date_trunc(date(t), quarter) as g, datetime_trunc(datetime(t), minute) as h, timestamp_trunc(t, day, 'Europe/Berlin') as i from (select timestamp '2026-08-21 23:34:56' as t)",
     {
-      a: us('2026-08-21T23:00:00Z'),
-      b: us('2026-08-16T00:00:00Z'),
-      c: us('2026-08-17T00:00:00Z'),
-      d: us('2026-08-17T00:00:00Z'),
-      e: us('2026-08-01T00:00:00Z'),
+      a: microseconds('2026-08-21T23:00:00Z'),
+      b: microseconds('2026-08-16T00:00:00Z'),
+      c: microseconds('2026-08-17T00:00:00Z'),
+      d: microseconds('2026-08-17T00:00:00Z'),
+      e: microseconds('2026-08-01T00:00:00Z'),
       f: '2026-08-16',
       g: '2026-07-01',
       h: '2026-08-21T23:34:00',
-      i: us('2026-08-21T22:00:00Z'),
+      i: microseconds('2026-08-21T22:00:00Z'),
     },
   ),
   gives(
@@ -266,13 +267,13 @@ export const VALUES: readonly Request[] = [
     'texts as moments',
     "select parse_timestamp('%Y-%m-%d %H:%M', '2026-08-21 12:30') as a, parse_timestamp('%d/%b/%Y:%H:%M:%S %z', '21/Aug/2026:12:00:01 +0200') as b, parse_date('%Y%m%d', '20260821') as c, safe.parse_timestamp('%F', 'yesterday') as d, parse_datetime('%F %T', '2026-08-21 12:00:00') as e, safe_cast('yesterday' as timestamp) as f, cast('2026-08-21T12:00:00Z' as timestamp) as g, safe.timestamp('tomorrow') as h",
     {
-      a: us('2026-08-21T12:30:00Z'),
-      b: us('2026-08-21T10:00:01Z'),
+      a: microseconds('2026-08-21T12:30:00Z'),
+      b: microseconds('2026-08-21T10:00:01Z'),
       c: '2026-08-21',
       d: null,
       e: '2026-08-21T12:00:00',
       f: null,
-      g: us('2026-08-21T12:00:00Z'),
+      g: microseconds('2026-08-21T12:00:00Z'),
       h: null,
     },
   ),
@@ -323,8 +324,4 @@ export const VALUES: readonly Request[] = [
 
 function gives(name: string, sql: string, row: Line): Request {
   return { name, sql, rows: () => ({ rows: [row] }) };
-}
-
-function us(text: string): number {
-  return Date.parse(text) * 1000;
 }

@@ -64,10 +64,13 @@ function told(row: Json, left: readonly Line[], place: number): string {
   const cameNames = Object.keys(row as object);
   if (names.join() !== cameNames.join())
     return `row ${place} has the columns ${cameNames.join()} instead of ${names.join()}`;
-  const name = names.find((n) => !isEqual((row as Record<string, Json>)[n], nearest[n] as Cell));
-  if (name === undefined) throw new Error('BUG: two rows differ in nothing');
-  const value = (row as Record<string, Json>)[name] as Json;
-  return `row ${place} has ${name} = ${cut(value)} instead of ${cut(nearest[name] as Cell)}: ${cut(row)}`;
+  const columns = row as Record<string, Json>;
+  const faults = names
+    .filter((name) => !isEqual(columns[name], nearest[name] as Cell))
+    .map(
+      (name) => `${name} = ${cut(columns[name] as Json)} instead of ${cut(nearest[name] as Cell)}`,
+    );
+  return `row ${place} has ${faults.join(' and ')}: ${cut(row)}`;
 }
 
 /** How many columns of a row are as they must be. */

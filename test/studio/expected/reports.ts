@@ -1,6 +1,6 @@
 import { type Cell, quantile } from '../answer.ts';
 import { datetime, grouped, mean, microseconds, ordered, rounded, truncated } from '../form.ts';
-import { at, from, integer, jsonValue, number, type Scope, text } from '../reading.ts';
+import { at, from, integer, jsonValue, number, type Scope } from '../reading.ts';
 import type { Row, World } from '../world.ts';
 import { all, among, matches, within } from './conditions.ts';
 import { edgeWithHeaders, relay } from './joins.ts';
@@ -76,7 +76,7 @@ export const REPORTS: Expectations = {
 
   'report-edgefn-execution-time': (w) => ({
     rows: ordered(
-      grouped(relay(w), (s) => [hour(s), text(at(s, 'm.function_id'))]).map(({ keys, items }) => ({
+      grouped(relay(w), (s) => [hour(s), at(s, 'm.function_id')]).map(({ keys, items }) => ({
         timestamp: keys[0],
         function_id: keys[1],
         avg_execution_time: mean(items.map((s) => number(at(s, 'm.execution_time_ms')))),

@@ -9,6 +9,7 @@ import { RECORDS } from './records.ts';
 import { REFUSED } from './refused.ts';
 import { REPORTS } from './reports.ts';
 import { ROWS } from './rows.ts';
+import { UNSUPPORTED } from './unsupported.ts';
 import { VALUES } from './values.ts';
 
 /** Requests of our own, in the same dialect: what other pages, reports and users plausibly send. */
@@ -24,4 +25,5 @@ export const OWN: readonly Request[] = [
   ...COMBINED,
   ...VALUES,
   ...REFUSED,
+  ...UNSUPPORTED,
 ];

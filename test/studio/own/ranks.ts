@@ -1,7 +1,7 @@
 import { functions } from '../expected/joins.ts';
 import { moment } from '../expected/requests.ts';
-import { grouped, mean, ordered, sum } from '../form.ts';
-import { at, from, number, type Scope } from '../reading.ts';
+import { grouped, ordered, sum } from '../form.ts';
+import { at, from, type Scope } from '../reading.ts';
 import type { Request } from '../request.ts';
 import type { Row } from '../world.ts';
 
@@ -81,22 +81,6 @@ order by place, level`,
         ),
         by: (row) => [row.place, row.level],
       };
-    },
-  },
-  {
-    name: 'percentiles over a window',
-    sql: 'select distinct percentile_cont(cast(m.execution_time_ms as float64), 0.5) over () as median from function_edge_logs cross join unnest(metadata) as m where m.execution_time_ms is not null',
-    rows: (w) => {
-      const times = from(w.function_edge_logs, { m: 't.metadata' })
-        .map((s) => number(at(s, 'm.execution_time_ms')))
-        .filter((n) => n !== null)
-        .toSorted((a, b) => a - b);
-      const middle = (times.length - 1) / 2;
-      const median = mean([
-        times[Math.floor(middle)] as number,
-        times[Math.ceil(middle)] as number,
-      ]);
-      return { rows: [{ median }] };
     },
   },
 ];

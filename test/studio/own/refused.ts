@@ -10,7 +10,11 @@ export const REFUSED: readonly Request[] = [
     /\*/,
   ),
   refused('a wildcard in a subquery', 'select id from (select * from edge_logs) as t', /\*/),
-  refused('all but one', 'select * except (metadata) from edge_logs', /\*|except/i),
+  refused(
+    'all but one',
+    'select * except (metadata) from edge_logs',
+    /\*|except|wildcard|columns/i,
+  ),
   refused('a view that is not there', 'select id from no_such_logs', /no_such_logs/),
   refused('the page of another build', 'select id from supavisor_logs', /supavisor_logs/),
   refused(
@@ -36,17 +40,17 @@ export const REFUSED: readonly Request[] = [
     'select table_name from information_schema.tables',
     /information_schema/,
   ),
-  refused('a file', "select content from read_text('/etc/passwd')", /read_text/),
+  refused('a file', "select content from read_text('/etc/passwd')", /read_text/i),
   refused('a file as a table', "select a from '/etc/passwd'", /./),
   refused('a function of the engine', 'select name from duckdb_settings()', /./),
-  refused('the environment', "select getenv('HOME') as a", /getenv/),
-  refused('the user of the session', 'select session_user() as me', /session_user/),
-  refused('another database', "select a from external_query('x', 'select 1')", /external_query/),
-  refused('a function that is not there', 'select frobnicate(id) from edge_logs', /frobnicate/),
+  refused('the environment', "select getenv('HOME') as a", /getenv/i),
+  refused('the user of the session', 'select session_user() as me', /session_user/i),
+  refused('another database', "select a from external_query('x', 'select 1')", /external_query/i),
+  refused('a function that is not there', 'select frobnicate(id) from edge_logs', /frobnicate/i),
   refused(
     'a function with too few arguments',
     'select starts_with(id) from edge_logs',
-    /starts_with/,
+    /starts_with/i,
   ),
   refused('a column that is not there', 'select nope from realtime_logs', /nope/),
   refused(
@@ -96,7 +100,7 @@ export const REFUSED: readonly Request[] = [
   refused(
     'a pattern of each row',
     'select id from edge_logs where regexp_contains(event_message, id)',
-    /constant/i,
+    /constant|literal/i,
   ),
   refused(
     'a unit that is not there',

@@ -141,6 +141,28 @@ order by source desc`,
     }),
   },
   {
+    name: 'equal rows of a union stay',
+    sql: "select 'a' as a, 1 as b union all select 'a', 1 union all select 'a', 1",
+    rows: () => ({ rows: Array.from({ length: 3 }, () => ({ a: 'a', b: 1 })) }),
+  },
+  {
+    name: 'numbers stay numbers beside nothing',
+    sql: 'select 1 as a, null as b union all select 2, 2.5 union all select null, null order by a',
+    rows: () => ({
+      rows: [
+        { a: null, b: null },
+        { a: 1, b: null },
+        { a: 2, b: 2.5 },
+      ],
+      by: (row) => row.a,
+    }),
+  },
+  {
+    name: 'a column of a common table expression that begins with nothing',
+    sql: 'with a as (select null as n union all select 3 union all select 4) select sum(n) as s, count(n) as c, count(*) as r from a',
+    rows: () => ({ rows: [{ s: 7, c: 2, r: 3 }] }),
+  },
+  {
     name: 'requests at the edge and what the auth service says of them',
     sql: `
 select e.id as edge_id, a.id as auth_id, h.cf_ray

@@ -1,5 +1,5 @@
 import { type Cell, OneOf, oneOf, quantile } from '../answer.ts';
-import { within } from '../expected/conditions.ts';
+import { among, within } from '../expected/conditions.ts';
 import { auth, edge, functions, postgres } from '../expected/joins.ts';
 import { moment, sorted, where } from '../expected/requests.ts';
 import { grouped, mean, rounded, shown, sum, truncated } from '../form.ts';
@@ -23,7 +23,7 @@ export const MEASURES: readonly Request[] = [
         rows: [
           {
             exact: paths,
-            about: around(paths, 0.1),
+            about: around(paths, 0.02),
             failing: distinct(where(edge(w), within('response.status_code', 400)), 'request.path'),
           },
         ],
@@ -186,6 +186,46 @@ order by id`,
         })),
         'hour',
       ),
+  },
+  {
+    name: 'nothing to count is none',
+    sql: "select countif(m.level = 'x') as a, count(m.nowhere) as b, count(distinct id) as c, countif(m.nowhere) as d from realtime_logs cross join unnest(metadata) as m where event_message = 'never said'",
+    rows: () => ({ rows: [{ a: 0, b: 0, c: 0, d: 0 }] }),
+  },
+  {
+    name: 'what is counted by nothing is none',
+    sql: "select countif(m.nowhere = 'x') as a, countif(null) as b from realtime_logs cross join unnest(metadata) as m",
+    rows: () => ({ rows: [{ a: 0, b: 0 }] }),
+  },
+  {
+    name: 'the least and the most of texts are texts',
+    sql: "select min(metadata.version) as a, max(metadata.version) as b, min(metadata.function_id) as c, max(metadata.event_type) as d from function_logs cross join unnest(metadata) as metadata where metadata.version = '3' and length(metadata.event_type) > 2 and length(metadata.function_id) >= 2 and starts_with(metadata.function_id, 'a')",
+    rows: (w) => {
+      const there = functions(w).filter((s) =>
+        /^3,..+,a.+$/.test(
+          `${['version', 'event_type', 'function_id'].map((name) => at(s, `metadata.${name}`))}`,
+        ),
+      );
+      const ids = unique(there, 'metadata.function_id');
+      const types = unique(there, 'metadata.event_type');
+      return { rows: [{ a: '3', b: '3', c: ids[0] ?? null, d: types.at(-1) ?? null }] };
+    },
+  },
+  {
+    name: 'lists without what is missing',
+    sql: "select array_agg(distinct metadata.level ignore nulls order by metadata.level) as levels from function_logs cross join unnest(metadata) as metadata where metadata.event_type = 'Boot'",
+    rows: (w) => ({
+      rows: [
+        {
+          levels: unique(
+            where(functions(w), among('metadata.event_type', 'Boot')).filter(
+              (s) => at(s, 'metadata.level') !== null,
+            ),
+            'metadata.level',
+          ),
+        },
+      ],
+    }),
   },
   {
     name: 'nothing to sum up is one row of nothing',

@@ -39,8 +39,7 @@ select
   timestamp_diff(timestamp, lag(timestamp) over (order by timestamp), millisecond) as gap,
   sum(length(event_message)) over (order by timestamp) as letters,
   first_value(id) over (order by timestamp) as first,
-  lead(id, 2) over (order by timestamp) as later,
-  count(*) over () as total
+  lead(id, 2) over (order by timestamp) as later
 from pgbouncer_logs
 order by timestamp`,
     rows: (w) => {
@@ -53,11 +52,21 @@ order by timestamp`,
           letters: sum(rows.slice(0, i + 1).map(({ event_message }) => [...event_message].length)),
           first: rows[0]?.id ?? null,
           later: rows[i + 2]?.id ?? null,
-          total: rows.length,
         })),
         by: (row) => row.timestamp,
       };
     },
+  },
+  {
+    name: 'counts beside the rows',
+    sql: 'select id, count(*) over () as total, count(*) over (partition by event_message) as same from pgbouncer_logs',
+    rows: (w) => ({
+      rows: w.pgbouncer_logs.map(({ id, event_message }, _, rows) => ({
+        id,
+        total: rows.length,
+        same: rows.filter((row) => row.event_message === event_message).length,
+      })),
+    }),
   },
   {
     name: 'ranks of groups, and the share of each',

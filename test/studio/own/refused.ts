@@ -80,12 +80,17 @@ export const REFUSED: readonly Request[] = [
   refused(
     'a pattern with an open group',
     "select id from edge_logs where regexp_contains(event_message, '(')",
-    /./,
+    /regular expression|pattern/i,
+  ),
+  refused(
+    'a pattern of a star alone',
+    "select id from edge_logs where regexp_contains(event_message, '*')",
+    /regular expression|pattern/i,
   ),
   refused(
     'a pattern that looks ahead',
     "select id from edge_logs where regexp_contains(event_message, 'a(?=b)')",
-    /./,
+    /regular expression|pattern/i,
   ),
   refused(
     'a pattern with too many repeats',

@@ -12,6 +12,13 @@ export const UNSUPPORTED: readonly Request[] = [
     'select percentile_cont(length(id), 0.5) over () as median from pgbouncer_logs',
     /percentile_cont/i,
   ),
+  unsupported("select last_day(date '2026-02-10') as a", /last_day/i),
+  unsupported('select rand() as a', /rand/i),
+  unsupported(
+    'select timestamp_bucket(timestamp, interval 5 minute) as a from edge_logs',
+    /timestamp_bucket/i,
+  ),
+  unsupported("select id from edge_logs where id like any ('a%', 'b%')", /./),
   unsupported('with edge_logs as (select 7 as id) select id from edge_logs', /edge_logs/),
   unsupported('select id from edge_logs tablesample system (10 percent)', /./),
 ];

@@ -193,6 +193,7 @@ export const VALUES: readonly Request[] = [
     ["json_extract_scalar('{\"a\":1.5}', '$.a')", '1.5'],
     ['json_query(\'{"a":{"b":1}}\', \'$.a\')', '{"b":1}'],
     ['json_extract(\'{"a":"x"}\', \'$.a\')', '"x"'],
+    [`json_value('{"a":1}', '$')`, null],
     ["json_value('{\"a\":{}}', '$.a')", null],
     ["json_value('no json', '$.a')", null],
     ["json_value('{\"a\":null}', '$.a')", null],

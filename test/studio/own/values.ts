@@ -124,6 +124,7 @@ export const VALUES: readonly Request[] = [
   ]),
   ...values('a text with a fraction is no whole number', [
     ["safe_cast('1.5' as int64)", null],
+    ["safe_cast('1e3' as int64)", null],
     ["safe_cast(' 7' as int64)", 7],
     ["safe_cast('' as int64)", null],
   ]),
@@ -275,6 +276,7 @@ export const VALUES: readonly Request[] = [
       microseconds('2026-08-19T12:00:00Z'),
     ],
     ["timestamp '2026-08-21 12:00:00' - interval 1 hour", microseconds('2026-08-21T11:00:00Z')],
+    ["date '2026-08-21' - 1", '2026-08-20'],
     ["date_add(date '2026-01-31', interval 1 month)", '2026-02-28'],
     ["date_sub(date '2026-03-01', interval 1 week)", '2026-02-22'],
     ["datetime_add(datetime '2026-08-21 12:00:00', interval 3 hour)", '2026-08-21T15:00:00'],

@@ -16,7 +16,7 @@ const EDGE = `edge_logs t
 export const REPORTS: readonly Request[] = [
   {
     name: 'report: all requests by hour',
-    sql: `--all requests\nselect cast(timestamp_trunc(t.timestamp, hour) as datetime) as timestamp, count(t.id) as count FROM ${EDGE}\nGROUP BY\n  timestamp\nORDER BY timestamp ASC`,
+    sql: `-- every request\nselect cast(timestamp_trunc(t.timestamp, hour) as datetime) as timestamp, count(t.id) as count from ${EDGE} group by timestamp order by timestamp`,
     rows: (w) =>
       byTime(
         grouped(edgeWithHeaders(w), hourOf).map(({ keys, items }) => ({
@@ -79,18 +79,17 @@ order by timestamp asc`,
   {
     name: 'report: how often storage answers from its cache',
     sql: `
-select
-  timestamp_trunc(timestamp, hour) as timestamp,
-  countif( h.cf_cache_status in ('HIT', 'STALE', 'REVALIDATED', 'UPDATING') ) as hit_count,
-  countif( h.cf_cache_status in ('MISS', 'NONE/UNKNOWN', 'EXPIRED', 'BYPASS', 'DYNAMIC') ) as miss_count
-from edge_logs f
-cross join unnest(f.metadata) as m
-cross join unnest(m.request) as r
-cross join unnest(m.response) as res
-cross join unnest(res.headers) as h
-where starts_with(r.path, '/storage/v1/object') and r.method = 'GET'
-group by timestamp
-order by timestamp desc`,
+SELECT TIMESTAMP_TRUNC(e.timestamp, HOUR) AS timestamp,
+  COUNTIF(head.cf_cache_status = 'HIT') AS hits,
+  COUNTIF(head.cf_cache_status != 'HIT') AS misses
+FROM edge_logs AS e
+CROSS JOIN UNNEST(e.metadata) AS meta
+CROSS JOIN UNNEST(meta.request) AS req
+CROSS JOIN UNNEST(meta.response) AS answer
+CROSS JOIN UNNEST(answer.headers) AS head
+WHERE req.method = 'GET' AND STARTS_WITH(req.path, '/storage/v1/object')
+GROUP BY timestamp
+ORDER BY timestamp DESC`,
     rows: (w) =>
       byTime(
         grouped(
@@ -100,8 +99,8 @@ order by timestamp desc`,
           hourOf,
         ).map(({ keys, items }) => ({
           timestamp: keys[0],
-          hit_count: where(items, among('h.cf_cache_status', 'HIT')).length,
-          miss_count: where(
+          hits: where(items, among('h.cf_cache_status', 'HIT')).length,
+          misses: where(
             items,
             among('h.cf_cache_status', 'MISS', 'NONE/UNKNOWN', 'EXPIRED', 'BYPASS', 'DYNAMIC'),
           ).length,

@@ -56,7 +56,7 @@ export async function runOwnSql(
   try {
     return await run(translation, query, values, store, ask);
   } catch (error) {
-    throw refusal(error);
+    throw (await wrongPattern(error, text, translation, store, signal)) ?? refusal(error);
   }
 }
 
@@ -85,6 +85,27 @@ function parametersOf({ parameters }: SavedQuery): ReadonlyMap<string, 'text' | 
 function fault(parameter: string, detail: string, cause?: unknown): AppError {
   const code = parameter === 'sql' ? 'SQL_INVALID' : 'PARAMETER_INVALID';
   return new AppError(code, { faults: [{ parameter, detail }], cause });
+}
+
+/** The first of the statement's regular expressions that is none, as an error; null when that is not what is wrong. */
+async function wrongPattern(
+  error: unknown,
+  text: string,
+  { patterns }: Translation,
+  { sandbox }: Pick<Store, 'sandbox'>,
+  signal: AbortSignal,
+): Promise<AppError | null> {
+  if (!(error instanceof Error) || !error.message.startsWith('Invalid Input Error')) return null;
+  for (const { text: pattern, at } of patterns) {
+    const sql = `select regexp_matches('', $pattern::varchar)`;
+    const isPattern = await sandbox.query(sql, { pattern }, { maxRows: 1, signal }).then(
+      () => true,
+      () => false,
+    );
+    const detail = 'Expected a regular expression (RE2 syntax)';
+    if (!isPattern) return fault('sql', `${new SqlRefused(at, detail).sentence(text)}.`, error);
+  }
+  return null;
 }
 
 const UNGROUPED = 'Each column of the result must be in GROUP BY or within an aggregate function.';

@@ -8,6 +8,9 @@ import { join, type Sql, sql } from './rope.ts';
 import type { Scope } from './scope.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 
+/** Functions that read a text as a moment. */
+const MOMENTS = new Set(['timestamp', 'datetime', 'date', 'time']);
+
 /** Schemas that a call may stand in: that which the parser itself names, and BigQuery's for calls that do not fail. */
 const SCHEMAS = new Set(['', 'main', 'safe']);
 
@@ -24,14 +27,15 @@ export function call(
     at,
   );
   const name = context.name(String(node.function_name)).toLowerCase();
-  if (!SCHEMAS.has(context.name(String(node.schema ?? '')).toLowerCase()))
+  const schema = context.name(String(node.schema ?? '')).toLowerCase();
+  if (!SCHEMAS.has(schema))
     refuse(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
   const children = nodesOf(node.children);
   const of = (child: TreeNode) => context.expression(child, scope, tables);
 
   if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), at);
   const like = LIKES[name];
-  if (like) return likeness(like, children.map(of), at);
+  if (like) return likeness(like, children.map(of), context.dialect, at);
   const most = INTERVALS[name];
   if (most !== undefined) {
     const [value] = children.map(of);
@@ -73,6 +77,8 @@ export function call(
   let args = children.map((child, i) =>
     words.has(i) ? { kind: 'null' as Kind, sql: 'null' } : of(child),
   );
+  // Of these a literal need not be right.
+  if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
       refuse(at, 'An aggregate function can not stand in another');
@@ -82,13 +88,21 @@ export function call(
     name: name.replace(/_of$/, ''),
     at,
     dialect: context.dialect,
+    patterns: context.patterns,
     distinct: node.distinct === true,
     word: (index) => words.get(index),
     names: children.map(
       (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
     ),
-    order: ordered(context, node.order_bys, scope, tables, at),
+    order: (item) => ordered(context, node, item, scope, tables),
   });
+}
+
+/** A literal text as one that is not known to be a literal, and need not be right. */
+export function unsure(value: Expression): Expression {
+  return value.kind === 'text'
+    ? { kind: 'text', sql: value.sql, growth: value.growth ?? 1 }
+    : value;
 }
 
 /** Calls a function that the syntax stands for. */
@@ -104,10 +118,11 @@ export function called(
     name,
     at,
     dialect: context.dialect,
+    patterns: context.patterns,
     distinct: false,
     word: () => undefined,
     names: [],
-    order: '',
+    order: () => '',
   };
   return spec.build(args, info);
 }
@@ -174,18 +189,21 @@ function filtered(
 
 function ordered(
   context: Context,
-  modifier: unknown,
+  { order_bys: modifier, distinct }: TreeNode,
+  item: Sql,
   scope: Scope,
   tables: OwnTables,
-  at: number | null,
 ): Sql {
   const orders = modifier === undefined ? [] : nodesOf(nodeOf(modifier).orders);
   const keys = orders.flatMap((order) => {
+    const at = context.at(order);
     only(order, ['null_order', 'expression'], at);
     const direction = order.type === 'DESCENDING' ? ' desc' : ' asc';
-    return sortKeys(context.expression(nodeOf(order.expression), scope, tables), at).map(
-      (key) => sql`${key}${direction}`,
-    );
+    // Of distinct values the engine sorts by nothing else.
+    const sorted = distinct
+      ? [item]
+      : sortKeys(context.expression(nodeOf(order.expression), scope, tables), at);
+    return sorted.map((key) => sql`${key}${direction}`);
   });
   return keys.length === 0 ? '' : sql` order by ${join(keys, ', ')}`;
 }

@@ -3,7 +3,7 @@ import { as, type Expression, flags, jsonOf, type Kind, nameOf } from './express
 import { made } from './functions/index.ts';
 import { intervalOf } from './intervals.ts';
 import { refuse, shown } from './refusal.ts';
-import { sql } from './rope.ts';
+import { type Sql, sql } from './rope.ts';
 import { nodeOf, type TreeNode } from './tree.ts';
 
 const CASTS: Readonly<Record<string, readonly [Kind, string]>> = {
@@ -61,8 +61,7 @@ export function cast(
   // Without BigQuery's types there is one for both.
   const wanted = context.dialect === 'duckdb' && kind === 'datetime' ? 'timestamp' : kind;
   if (kind === 'number') {
-    const source =
-      value.kind === 'json' || value.kind === 'text' ? as(value, 'text', at) : value.sql;
+    const source = numeral(value, target, at);
     if (!['json', 'text', 'number', 'bool', 'null'].includes(value.kind))
       refuse(
         at,
@@ -77,10 +76,20 @@ export function cast(
         : {},
     );
   }
+  // How the parser writes TRUE and FALSE.
+  if (kind === 'bool' && (value.literal === 't' || value.literal === 'f'))
+    return { kind, sql: value.literal === 't' ? 'true' : 'false' };
   if (kind === 'interval') return made(kind, intervalOf(value, at), [value]);
   if (kind === 'bool' && value.kind === 'number')
     return made(kind, sql`(${value.sql} <> 0)`, [value]);
   return made(wanted, as(value, wanted, at), [value]);
+}
+
+/** What is cast to a number: of a text that is to be a whole one only digits. */
+function numeral(value: Expression, target: string, at: number | null): Sql {
+  if (value.kind === 'json') return as(value, 'text', at);
+  if (value.kind !== 'text' || target !== 'bigint') return value.sql;
+  return sql`case when regexp_matches(${value.sql}, '^\\s*[-+]?(?:\\d+|0[xX][0-9a-fA-F]+)\\s*$') then ${value.sql} end`;
 }
 
 /** The name that the caller's text has, or the parser's for it. */

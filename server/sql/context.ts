@@ -1,5 +1,6 @@
 import type { Expression } from './expression.ts';
 import type { Dialect } from './lexer.ts';
+import type { Pattern } from './patterns.ts';
 import { refuse } from './refusal.ts';
 import type { Sql } from './rope.ts';
 import type { Column, Scope } from './scope.ts';
@@ -48,10 +49,15 @@ export interface Context {
   readonly views: ReadonlyMap<string, View>;
   /** The kinds of the endpoint's parameters. */
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  /** The regular expressions that the statement has. */
+  readonly patterns: Pattern[];
   /** A number that no other name of this translation has. */
   fresh(): number;
   /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */
   count(what: keyof typeof LIMITS, at: number | null): void;
+  /** Remembers a check that needs the whole statement to be written. */
+  later(check: () => void): void;
+  /** Where a node stands in the caller's text, about; null before the first that says so. */
   at(node: TreeNode): number | null;
   name(text: string): string;
   expression(node: TreeNode, scope: Scope, tables: OwnTables): Expression;
@@ -68,7 +74,8 @@ export const LIMITS = {
 
 /** The shared part of a translation; `expression` and `query` call each other through it. */
 export function createContext(
-  base: Omit<Context, 'fresh' | 'count' | 'at' | 'name' | 'expression' | 'query'>,
+  checks: (() => void)[],
+  base: Omit<Context, 'fresh' | 'count' | 'later' | 'at' | 'name' | 'expression' | 'query'>,
   parts: {
     expression: (context: Context, node: TreeNode, scope: Scope, tables: OwnTables) => Expression;
     query: (
@@ -82,6 +89,7 @@ export function createContext(
 ): Context {
   let names = 0;
   const counts = new Map<string, number>();
+  let last: number | null = null;
   const context: Context = {
     ...base,
     fresh: () => ++names,
@@ -90,7 +98,12 @@ export function createContext(
       counts.set(what, count);
       if (count > LIMITS[what]) refuse(at, `A query may have ${LIMITS[what]} ${what} at most`);
     },
-    at: ({ query_location: at }) => (at === undefined ? null : base.spelled.origin(at)),
+    later: (check) => checks.push(check),
+    at({ query_location: at }) {
+      // Some nodes have no place: then that of the last one that had is near.
+      if (at !== undefined) last = base.spelled.origin(at);
+      return last;
+    },
     name: (text) => base.spelled.meaning(text),
     expression: (node, scope, tables) => parts.expression(context, node, scope, tables),
     query: (node, outer, tables, depth) => parts.query(context, node, outer, tables, depth),

@@ -162,7 +162,8 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
       if (readable || kind === 'bool') return sql`try_cast(${text} as double)`;
       break;
     case 'bool':
-      if (readable) return sql`try_cast(${text} as boolean)`;
+      if (readable)
+        return sql`(case lower(${text}) when 'true' then true when 'false' then false end)`;
       break;
     case 'timestamp':
     case 'datetime':
@@ -296,11 +297,13 @@ function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
   );
 }
 
-/** What sorts values: fields by number, then by text, as nobody knows which they are. */
+/** What sorts values: of fields numbers by their size, before all texts. */
 export function sortKeys(value: Expression, at: number | null): Sql[] {
   if (value.kind === 'json') {
-    const text = as(value, 'text', at);
-    return [sql`try_cast(${text} as double)`, text];
+    const json = sql`(${value.sql})::varchar`;
+    // A text of digits is a text.
+    const number = sql`case when not starts_with(${json}, '"') then try_cast(${json} as double) end`;
+    return [number, as(value, 'text', at)];
   }
   if (value.kind === 'array') refuse(at, 'An array can not be sorted by');
   return [value.kind === 'null' ? 'null::integer' : value.sql];

@@ -1,4 +1,4 @@
-import { call, called } from './calls.ts';
+import { call, called, unsure } from './calls.ts';
 import { cast } from './casts.ts';
 import type { Context, OwnTables } from './context.ts';
 import { alike, as, type Expression, nameOf, type Step, within } from './expression.ts';
@@ -33,7 +33,12 @@ export function expression(
       return call(context, node, scope, tables);
     case 'CAST':
       only(node, ['child', 'cast_type', 'try_cast'], at);
-      return cast(context, of(node.child), nodeOf(node.cast_type), at);
+      return cast(
+        context,
+        node.try_cast ? unsure(of(node.child)) : of(node.child),
+        nodeOf(node.cast_type),
+        at,
+      );
     case 'COMPARISON':
       only(node, ['left', 'right'], at);
       return comparison(String(node.type), of(node.left), of(node.right), at);
@@ -95,15 +100,16 @@ function parameter(context: Context, node: TreeNode): Expression {
   const at = context.at(node);
   only(node, ['identifier'], at);
   const name = String(node.identifier);
-  const kind = context.parameters.get(name);
-  if (!kind) {
+  const [declared, kind] =
+    [...context.parameters].find(([each]) => each.toLowerCase() === name.toLowerCase()) ?? [];
+  if (!declared || !kind) {
     const known = [...context.parameters.keys()].map((each) => `@${each}`);
     return refuse(
-      at,
+      context.spelled.placeOf(name),
       `There is no parameter ${shown(name)} here; there are ${known.join(', ') || 'none'}`,
     );
   }
-  return { kind, sql: `$${name}::${kind === 'text' ? 'varchar' : 'timestamp'}` };
+  return { kind, sql: `$${declared}::${kind === 'text' ? 'varchar' : 'timestamp'}` };
 }
 
 function operator(context: Context, node: TreeNode, scope: Scope, tables: OwnTables): Expression {

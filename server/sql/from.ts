@@ -299,15 +299,17 @@ function unnested(
   const called = nodeOf(node.function);
   only(called, ['function_name', 'children', 'order_bys', 'schema'], at);
   const name = context.name(String(called.function_name));
-  if (name.toLowerCase() !== 'unnest' || (called.schema ?? '') !== '')
+  const placed = name.toLowerCase() === 'unnest_places';
+  if ((name.toLowerCase() !== 'unnest' && !placed) || (called.schema ?? '') !== '')
     refuse(at, `FROM takes no function but UNNEST, got ${shown(name)}`);
   context.count('unnested values', at);
-  const [operand, ...more] = nodesOf(called.children);
-  if (!operand || more.length > 0) return refuse(at, 'UNNEST takes one argument');
+  const [operand, place, ...more] = nodesOf(called.children);
+  if (!operand || more.length > 0 || (place !== undefined) !== placed)
+    return refuse(at, 'UNNEST takes one argument');
   const alias = context.name(String(node.alias ?? '')).toLowerCase() || null;
 
   const value = withoutDefault(operand);
-  const record = recordOf(context, value, left, keep);
+  const record = placed ? null : recordOf(context, value, left, keep);
   if (record) {
     const relation = recordRelation(alias, record);
     NODES.set(relation, record);
@@ -315,12 +317,13 @@ function unnested(
   }
   const list = listOf(context.expression(value, { relations: left.relations, outer }, own), at);
   const id = `t${context.fresh()}`;
-  const place = `${id}.v`;
+  const read = `${id}.v`;
   const element =
-    list.element === 'json'
-      ? jsonOf(place)
-      : { kind: list.element, sql: place, growth: list.growth };
-  const rows = sql`(select unnest(${list.sql}) as v) as ${id}`;
+    list.element === 'json' ? jsonOf(read) : { kind: list.element, sql: read, growth: list.growth };
+  const offset = place && offsetRelation(context, id, place);
+  const rows = offset
+    ? sql`(select unnest(l.v) as v, unnest(range(0, len(l.v))) as o from (select ${list.sql} as v) as l) as ${id}`
+    : sql`(select unnest(${list.sql}) as v) as ${id}`;
   const joinSql =
     left === NOTHING
       ? rows
@@ -329,11 +332,17 @@ function unnested(
         : sql`${left.sql} cross join lateral ${rows}`;
   return {
     sql: joinSql,
-    relations: [...left.relations, elementRelation(alias, element)],
+    relations: [...left.relations, elementRelation(alias, element), ...(offset ? [offset] : [])],
     tables: left.tables,
     view: left.view,
     composite: left !== NOTHING,
   };
+}
+
+/** The places of the elements, from 0, under the name that WITH OFFSET gives them. */
+function offsetRelation(context: Context, id: string, name: TreeNode): Relation {
+  const column = context.name(String(nodeOf(name.value).value));
+  return tableRelation(null, id, [{ name: column, kind: 'number', sql: 'o' }]);
 }
 
 /** `coalesce(x, [])` is x here: there is nothing to unnest of either. */

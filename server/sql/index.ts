@@ -2,6 +2,7 @@ import { createContext, type View } from './context.ts';
 import { shownOf, sizeOf } from './expression.ts';
 import { expression } from './expressions.ts';
 import { type Dialect, tokenize } from './lexer.ts';
+import type { Pattern } from './patterns.ts';
 import { refuse, shown } from './refusal.ts';
 import { identifier, join, print, sql } from './rope.ts';
 import type { Column } from './scope.ts';
@@ -26,6 +27,8 @@ export interface World {
 
 /** The caller's question in the engine's words. */
 export interface Translation {
+  /** The regular expressions in it, with their places; the engine judges them when it runs the statement. */
+  readonly patterns: readonly Pattern[];
   /** Gives the result's columns, and as the last one how many bytes the row has, about. Takes the endpoint's parameters. */
   readonly sql: string;
   /**
@@ -54,8 +57,16 @@ export async function translate(
   if (tree.error) return refuse(...faultOf(tree, spelled));
   const [statement, ...others] = nodesOf(tree.statements);
   if (!statement || others.length > 0) return refuse(null, 'Only one statement is allowed');
+  const checks: (() => void)[] = [];
   const context = createContext(
-    { dialect: world.dialect, spelled, views: world.views, parameters: world.parameters },
+    checks,
+    {
+      dialect: world.dialect,
+      spelled,
+      views: world.views,
+      parameters: world.parameters,
+      patterns: [],
+    },
     { expression, query },
   );
   const checked = query(context, nodeOf(statement.node), null, new Map(), 0);
@@ -76,9 +87,12 @@ export async function translate(
     ...columns.map(({ name }, i) => sql`${shownValues[i] ?? ''} as ${identifier(name)}`),
     sql`(${join([String(columns.length * 8), ...sizes], ' + ')})::bigint as ${identifier(' bytes')}`,
   ];
+  const written = print(sql`select ${join(list, ', ')} from (${checked.rows}) as q${end}`);
+  for (const check of checks) check();
   const [key] = checked.keys;
   return {
-    sql: print(sql`select ${join(list, ', ')} from (${checked.rows}) as q${end}`),
+    sql: written,
+    patterns: context.patterns,
     newest:
       checked.newestOf !== null && key && !checked.offset
         ? {
@@ -102,7 +116,7 @@ function faultOf(
   if (/depth|nest/i.test(String(tree.error_message)))
     return [null, 'The statement is nested too deep'];
   if (position === null || position >= text.trimEnd().length)
-    return [null, 'Syntax error: the statement ends too early'];
+    return [origin(text.length), 'Syntax error: the statement ends too early'];
   const at = origin(position);
   return [at, 'Syntax error here'];
 }

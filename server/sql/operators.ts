@@ -1,5 +1,6 @@
-import { as, comparable, type Expression, isMoment, sortKeys } from './expression.ts';
+import { as, comparable, type Expression, isMoment, sortKeys, textLiteral } from './expression.ts';
 import { guarded, made } from './functions/index.ts';
+import type { Dialect } from './lexer.ts';
 import { refuse } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
 
@@ -80,6 +81,11 @@ export function arithmetic(
       args,
     );
   }
+  const days = left.kind === 'date' && (operator === '+' || operator === '-');
+  if (days && right.kind !== 'date') {
+    const count = sql`try_cast(${as(right, 'number', at)} as integer)`;
+    return made('date', guarded(args, sql`(${left.sql}) ${operator} ${count}`), args);
+  }
   const [a, b] = [left, right].map((value) => sql`(${as(value, 'number', at)})::double`);
   // Of doubles the engine's `//` is no whole number.
   return made(
@@ -94,16 +100,23 @@ export function arithmetic(
 export function likeness(
   operator: string,
   args: readonly Expression[],
+  dialect: Dialect,
   at: number | null,
 ): Expression {
   const [value, pattern, mark] = args;
   if (!value || !pattern) throw new Error('BUG: LIKE without operands');
-  const end = mark ? sql` escape ${markOf(mark, pattern, at)}` : '';
+  const end = mark ? sql` escape ${markOf(mark, pattern, at)}` : escapes(pattern, dialect, at);
   return made(
     'bool',
     sql`(${as(value, 'text', at)} ${operator} ${as(pattern, 'text', at)}${end})`,
     args,
   );
+}
+
+/** BigQuery's patterns have the backslash, without being told. */
+function escapes(pattern: Expression, dialect: Dialect, at: number | null): Sql {
+  if (dialect !== 'bigquery' || !pattern.literal?.includes('\\')) return '';
+  return sql` escape ${markOf(textLiteral('\\'), pattern, at)}`;
 }
 
 /** The escape character of a LIKE; a pattern that ends in it is an error to the engine. */

@@ -100,7 +100,10 @@ export function windowed(
       { window: true, ...(value?.element ? { element: value.element } : {}) },
     );
   }
-  const spec = functionOf(name) ?? refuse(at, notThere(name));
+  const called = name === 'count' && args.length === 0 ? 'count_star' : name;
+  const spec = functionOf(called) ?? refuse(at, notThere(name));
+  if (args.length < spec.least || args.length > spec.most)
+    refuse(at, `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${args.length}`);
   const plain = [
     'count',
     'count_star',
@@ -124,10 +127,11 @@ export function windowed(
       name,
       at,
       dialect: context.dialect,
+      patterns: context.patterns,
       distinct: false,
       word: () => undefined,
       names: [],
-      order: '',
+      order: () => '',
     },
   );
   return made(value.kind, sql`${value.sql} over (${over})`, args, {

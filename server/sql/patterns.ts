@@ -7,8 +7,20 @@ const MAX_LENGTH = 1000;
  */
 const MAX_REPEATS = 100;
 
-/** The regular expression that a literal is. Throws SqlRefused for what is no literal, or would take too long. */
-export function patternOf(value: { literal?: string }, at: number | null): string {
+/** A regular expression of the caller's, and where it stands. Only the engine can tell whether it is one. */
+export interface Pattern {
+  readonly text: string;
+  readonly at: number | null;
+}
+
+/**
+ * The regular expression that a literal is, which is noted in `patterns`. Throws SqlRefused for what is no literal, or would take
+ * too long.
+ */
+export function patternOf(
+  value: { literal?: string },
+  { at, patterns }: { at: number | null; patterns: Pattern[] },
+): string {
   const pattern = value.literal;
   if (pattern === undefined) return refuse(at, 'A regular expression must be a string literal');
   if (pattern.length > MAX_LENGTH)
@@ -24,6 +36,7 @@ export function patternOf(value: { literal?: string }, at: number | null): strin
       at,
       `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`,
     );
+  patterns.push({ text: pattern, at });
   return pattern;
 }
 

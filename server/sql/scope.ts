@@ -39,6 +39,7 @@ export function tableRelation(
     column(name) {
       const found = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
       if (!found) return null;
+      if (found.kind === 'null') return { kind: 'null', sql: 'null' };
       const place = `${id}.${identifier(found.sql)}`;
       const rest = {
         column: { relation, name: found.name },

@@ -3,7 +3,7 @@ import { alike, as, type Expression, groupKey, jsonOf, sortKeys } from './expres
 import { type From, from } from './from.ts';
 import { made } from './functions/index.ts';
 import { refuse, shown } from './refusal.ts';
-import { join, type Sql, sql } from './rope.ts';
+import { join, print, type Sql, sql } from './rope.ts';
 import type { Column, Scope } from './scope.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 import { whole } from './whole.ts';
@@ -52,7 +52,10 @@ function ownTables(
     const value = nodeOf(entry.value);
     only(value, ['query', 'materialized'], null);
     if (context.views.has(name.toLowerCase()))
-      refuse(null, `${shown(name)} is a table of this endpoint: call yours otherwise`);
+      refuse(
+        context.spelled.placeOf(name),
+        `${shown(name)} is a table of this endpoint: call yours otherwise`,
+      );
     context.count('tables', null);
     const checked = context.query(nodeOf(nodeOf(value.query).node), outer, own, depth + 1);
     const table: OwnTable = { id: `w${context.fresh()}`, columns: checked.columns, uses: 0 };
@@ -100,7 +103,10 @@ function select(
   const items = list.map((child): Item => ({ name: nameOf(context, child), value: of(child) }));
   const alias = aliasOf(context, items, scope);
 
-  const where = node.where_clause === undefined ? null : plain(of(node.where_clause), 'WHERE', at);
+  const where =
+    node.where_clause === undefined
+      ? null
+      : plain(of(node.where_clause), 'WHERE', context.at(nodeOf(node.where_clause)));
   const groups = grouping(context, node, items, alias, of, at);
   const condition = (child: unknown, clause: string) => {
     const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope, own);
@@ -117,6 +123,7 @@ function select(
   );
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
+  if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
   const newest = newestOf(source, modifiers, orders, {
     aggregated,
     qualify: qualify !== null,
@@ -153,6 +160,31 @@ function select(
     offset: modifiers.offset,
     newestOf: newest.view,
   };
+}
+
+/** A column of a table as the statement that is written names it; texts in quotes are left out. */
+const COLUMN = /\bt\d+\.(?:"|record_|v\b|o\b|c\d)/;
+
+/** A column of the result that is neither grouped by nor aggregated is an error to the engine, which can not say where. */
+function checkGroups(
+  context: Context,
+  nodes: readonly TreeNode[],
+  items: readonly Item[],
+  groups: readonly Sql[],
+) {
+  items.forEach(({ name, value }, i) => {
+    const at = context.at(nodes[i] ?? {});
+    if (value.aggregate || value.window || value.nested) return;
+    context.later(() => {
+      const text = print(groupKey(value));
+      const rest = groups.reduce<string>((left, group) => left.replaceAll(print(group), ''), text);
+      if (COLUMN.test(rest.replaceAll(/'(?:[^']|'')*'/g, '')))
+        refuse(
+          at,
+          `Each column of the result must be in GROUP BY or within an aggregate function, ${shown(name ?? unnamed(items, i))} is not`,
+        );
+    });
+  });
 }
 
 function columnOf(name: string, { kind, element, growth }: Expression): Column {
@@ -372,6 +404,7 @@ function placed(
   { kind, element }: Pick<Expression, 'kind' | 'element'>,
   place: string,
 ): Expression {
+  if (kind === 'null') return { kind, sql: 'null' };
   return kind === 'json' ? jsonOf(place) : { kind, sql: place, ...(element ? { element } : {}) };
 }
 
@@ -450,7 +483,7 @@ function setOperation(
   const rows = sides.map((side, s) => {
     const columns = kinds.map(
       ({ values }, i) =>
-        sql`${(side.columns[i] as Column).kind === 'null' && kinds[i]?.kind !== 'null' ? `s.c${i + 1}` : (values[s] ?? '')} as c${String(i + 1)}`,
+        sql`${kinds[i]?.kind === 'null' ? 'null::varchar' : (values[s] ?? '')} as c${String(i + 1)}`,
     );
     return sql`(select ${join(columns, ', ')} from (${whole(side)}) as s)`;
   });
@@ -481,7 +514,7 @@ function setOperation(
   );
   return {
     columns,
-    rows: join(rows, ` ${operation}${node.setop_all ? ' all' : ''} `),
+    rows: join(rows, ` ${operation}${node.setop_all === false ? '' : ' all'} `),
     keys,
     limit: modifiers.limit,
     offset: modifiers.offset,

@@ -13,6 +13,8 @@ export interface Spelled {
   origin(at: number): number;
   /** The number that begins at this place in `text`. */
   numberAt(at: number): string | null;
+  /** Where in the caller's text a word stands first; null when it does not. */
+  placeOf(word: string): number | null;
 }
 
 /** Open brackets; the engine's parser and ours recurse. */
@@ -74,6 +76,8 @@ const CLAUSES = new Set([
 /** Writes tokens as the engine's parser reads them. Throws SqlRefused for what it could not. */
 export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
   const statement = single(tokens);
+  const [first] = statement;
+  if (!is(first, 'select', 'with', '(')) refuse(first?.at ?? null, 'Only SELECT is allowed');
   const depth = brackets(statement);
   const words = dialect === 'bigquery' ? translated(statement, depth) : statement;
 
@@ -94,9 +98,11 @@ export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
     meaning: (stand) => meanings.get(stand) ?? stand,
     origin: (at) => places.findLast(([begin]) => begin <= at)?.[1] ?? 0,
     numberAt: (at) =>
-      /^-?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
+      /^(?:- ?)?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
         .exec(text.slice(at))?.[0]
-        .replaceAll('_', '') ?? null,
+        .replaceAll(/[_ ]/g, '') ?? null,
+    placeOf: (word) =>
+      tokens.find(({ value }) => value.toLowerCase() === word.toLowerCase())?.at ?? null,
   };
 }
 
@@ -154,7 +160,9 @@ function word(value: string, { at }: Token): Token {
 }
 
 /** What BigQuery writes in a way that the engine's parser can not read, in a way that it can. */
-function translated(tokens: readonly Token[], partners: Partners): Token[] {
+function translated(given: readonly Token[], partners: Partners): Token[] {
+  const tokens = intervals(aggregates(given, partners));
+  const offsets = offsetsOf(tokens, partners);
   const result: Token[] = [];
   const openers: (Token | undefined)[] = [];
   // Where a join with `unnest` ends that may lack its condition.
@@ -165,14 +173,20 @@ function translated(tokens: readonly Token[], partners: Partners): Token[] {
     if (is(token, ')', ']')) openers.pop();
     if (is(token, ',') && (is(next, ')', ']', ...CLAUSES) || !next)) return;
     if (is(token, 'distinct') && is(before, 'union', 'except', 'intersect')) return;
+    if (is(token, '*') && is(next, 'except', 'exclude', 'replace'))
+      refuse(token.at, 'A * is not allowed: name the columns');
     if (is(token, 'unnest') && is(before, 'in')) return;
-    if (is(token, 'with') && is(next, 'offset'))
-      refuse(token.at, 'UNNEST … WITH OFFSET is not supported');
+    if (offsets.skipped.has(token)) return;
+    const place = offsets.names.get(token);
     if (is(token, 'unnest') && is(before, 'join') && is(next, '(')) {
       const close = next && partners.get(next);
       if (close && !is(tokens[i - 2], 'cross')) unconditional.add(close);
     }
-    result.push(respelled(token, before, next, openers.at(-1)));
+    result.push(
+      place ? word('unnest_places', token) : respelled(token, before, next, openers.at(-1)),
+    );
+    const named = offsets.closed.get(token);
+    if (named) result.splice(-1, 0, comma(token), named);
     if (unconditional.delete(token)) {
       // Its alias comes first: `) as name` or `) name`, unless a clause follows.
       const alias = is(next, 'as') ? after : next;
@@ -213,6 +227,123 @@ function respelled(
   return RESERVED.has(value) ? { ...token, kind: 'name', value: token.text } : token;
 }
 
+/**
+ * `array_agg(x ignore nulls order by y limit 5)` as `array_agg_present(x, 5 order by y)`: the parser knows neither within a
+ * call.
+ */
+function aggregates(tokens: readonly Token[], partners: Partners): Token[] {
+  const skipped = new Set<Token>();
+  const limits = new Map<Token, Token>();
+  const present = new Set<Token>();
+  tokens.forEach((token, i) => {
+    const open = tokens[i + 1];
+    const close = open && partners.get(open);
+    if (!is(token, 'array_agg') || !is(open, '(') || !close) return;
+    const end = tokens.indexOf(close);
+    const [limit, count] = [tokens[end - 2], tokens[end - 1]];
+    if (limit && count?.kind === 'number' && is(limit, 'limit')) {
+      for (const each of [limit, count]) skipped.add(each);
+      limits.set(orderOf(tokens, i + 2, end) ?? close, count);
+    }
+    for (let n = i + 2; n < end - 1; n++) {
+      const [first, second] = [tokens[n], tokens[n + 1]];
+      if (!first || !second || !is(second, 'nulls') || !is(first, 'ignore', 'respect')) continue;
+      for (const each of [first, second]) skipped.add(each);
+      if (is(first, 'ignore')) present.add(token);
+    }
+  });
+  return tokens.flatMap((token) => {
+    if (skipped.has(token)) return [];
+    const count = limits.get(token);
+    const spelled = present.has(token) ? word('array_agg_present', token) : token;
+    return count ? [comma(token), count, spelled] : [spelled];
+  });
+}
+
+/** The ORDER BY of a call itself. */
+function orderOf(tokens: readonly Token[], from: number, end: number): Token | undefined {
+  let depth = 0;
+  return tokens.slice(from, end).find((token) => {
+    if (is(token, '(', '[', '{')) depth++;
+    if (is(token, ')', ']', '}')) depth--;
+    return depth === 0 && is(token, 'order');
+  });
+}
+
+const UNITS = [
+  'microsecond',
+  'millisecond',
+  'second',
+  'minute',
+  'hour',
+  'day',
+  'week',
+  'month',
+  'quarter',
+  'year',
+];
+/** Tokens of the number of an interval that is put in brackets, which the parser needs for all but one. */
+const MAX_INTERVAL = 12;
+
+function intervals(tokens: readonly Token[]): Token[] {
+  const opened = new Map<Token, Token>();
+  const closed = new Map<Token, Token>();
+  tokens.forEach((token, i) => {
+    if (!is(token, 'interval')) return;
+    const unit = tokens.slice(i + 2, i + 2 + MAX_INTERVAL).findIndex((each) => is(each, ...UNITS));
+    const [first, last] = [tokens[i + 1], tokens[i + 1 + unit]];
+    if (unit < 1 || !first || !last || is(first, '(')) return;
+    opened.set(first, token);
+    closed.set(last, token);
+  });
+  return tokens.flatMap((token) => [
+    ...(opened.has(token) ? [symbol('(', token)] : []),
+    token,
+    ...(closed.has(token) ? [symbol(')', token)] : []),
+  ]);
+}
+
+interface Offsets {
+  /** Tokens of `with offset as name`. */
+  readonly skipped: ReadonlySet<Token>;
+  /** The names, by the token `unnest`, and by the bracket that closes its call. */
+  readonly names: ReadonlyMap<Token, Token>;
+  readonly closed: ReadonlyMap<Token, Token>;
+}
+
+/** `unnest(x) as y with offset as name` is written `unnest_places(x, 'name') as y`. */
+function offsetsOf(tokens: readonly Token[], partners: Partners): Offsets {
+  const [skipped, names, closed] = [
+    new Set<Token>(),
+    new Map<Token, Token>(),
+    new Map<Token, Token>(),
+  ];
+  tokens.forEach((token, i) => {
+    const open = tokens[i + 1];
+    const close = open && partners.get(open);
+    if (!is(token, 'unnest') || !is(open, '(') || !close) return;
+    let at = tokens.indexOf(close) + 1;
+    if (is(tokens[at], 'as')) at += 2;
+    else if (tokens[at]?.kind === 'word' && !is(tokens[at], 'with')) at++;
+    const [first, offset] = [tokens[at], tokens[at + 1]];
+    if (!first || !offset || !is(first, 'with') || !is(offset, 'offset')) return;
+    const named = is(tokens[at + 2], 'as') ? tokens[at + 3] : undefined;
+    for (const each of tokens.slice(at, at + (named ? 4 : 2))) skipped.add(each);
+    const name: Token = { kind: 'string', value: (named ?? offset).text, text: '', at: offset.at };
+    names.set(token, name);
+    closed.set(close, name);
+  });
+  return { skipped, names, closed };
+}
+
+function comma(token: Token): Token {
+  return symbol(',', token);
+}
+
+function symbol(value: string, { at }: Token): Token {
+  return { kind: 'symbol', value, text: value, at };
+}
+
 /** `struct(x as a, y)` as `struct_pack(a := x, y)`; inner ones first, they stand farther right. */
 function structs(tokens: Token[]): Token[] {
   for (let i = tokens.length - 2; i >= 0; i--) {
@@ -231,8 +362,7 @@ function structs(tokens: Token[]): Token[] {
         ...member.slice(0, -2),
       ];
     });
-    const comma: Token = { kind: 'symbol', value: ',', text: ',', at: open.at };
-    const inner = members.flatMap((member, m) => (m === 0 ? member : [comma, ...member]));
+    const inner = members.flatMap((member, m) => (m === 0 ? member : [comma(open), ...member]));
     tokens.splice(i, end - i, word('struct_pack', token), open, ...inner);
   }
   return tokens;

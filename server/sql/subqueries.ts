@@ -45,5 +45,6 @@ export function subquery(
 }
 
 function readAs(kind: Kind, place: Sql, element: Kind | undefined): Expression {
+  if (kind === 'null') return { kind, sql: 'null' };
   return kind === 'json' ? jsonOf(place) : { kind, sql: place, ...(element ? { element } : {}) };
 }

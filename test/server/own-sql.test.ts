@@ -220,6 +220,8 @@ describe('SQL of callers: the dialect', () => {
         ],
         "select safe_cast('x' as int64) as a, cast('7' as int64) as b, cast('1.5' as float64) as c, '3'::int as d":
           [{ a: null, b: 7, c: 1.5, d: 3 }],
+        'select generate_array(1, 7, 3) as a, generate_array(1, 0) as b, array_length(generate_array(1, 1e9)) as c':
+          [{ a: [1, 4, 7], b: [], c: 10_000 }],
         'select count(*), max(id) from edge_logs': [{ f0_: 4, f1_: 'd' }],
         'select approx_quantiles(x, 100)[offset(50)] as p from (select unnested as x from unnest([1, 2, 3]) as unnested)':
           [{ p: 2 }],
@@ -244,7 +246,8 @@ describe('SQL of callers: what is refused', () => {
         'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
         'update edge_logs set x = 2': /Only SELECT/,
         'select 1; select 2': /one statement/,
-        'selec id': /Syntax error here \(line 1, column 1\)/,
+        'selec id': /Only SELECT is allowed \(line 1, column 1\)/,
+        'select id id id from edge_logs': /Syntax error here \(line 1, column 14\)/,
         'select id from main.edge_logs': /no table "main.edge_logs".*there are edge_logs/,
         'select id from files': /no table "files"/,
         "select id from read_text('/etc/passwd')": /no function but UNNEST/,

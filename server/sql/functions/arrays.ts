@@ -1,6 +1,6 @@
-import { alike, as, nameOf } from '../expression.ts';
+import { alike, as, type Expression, nameOf } from '../expression.ts';
 import { refuse } from '../refusal.ts';
-import { join, literal, sql } from '../rope.ts';
+import { join, literal, type Sql, sql } from '../rope.ts';
 import type { Functions } from './call.ts';
 import { constantText, grown, growthOf, made, type SqlFunction } from './call.ts';
 
@@ -58,8 +58,58 @@ const arrayText: SqlFunction = {
   },
 };
 
+/** Elements of a generated array, at most; it is made for each row. */
+const MAX_GENERATED = 10_000;
+
+/** From a first value to a last one by a step, none for a step that leads away. */
+function steps(first: Sql, last: Sql, step: Sql, element: (offset: Sql) => Sql): Sql {
+  const count = sql`least(try_cast(floor((${last} - ${first}) / nullif(${step}, 0)) + 1 as bigint), ${String(MAX_GENERATED)})`;
+  return sql`list_transform(range(0, greatest(0, ${count})), lambda n: ${element(sql`(${first} + n * ${step})`)})`;
+}
+
+const generated: SqlFunction = {
+  least: 2,
+  most: 3,
+  build(args, { at }) {
+    const [first = '', last = '', step = '1::double'] = args.map(
+      (arg) => sql`(${as(arg, 'number', at)})::double`,
+    );
+    return made(
+      'array',
+      steps(first, last, step, (value) => value),
+      args,
+      { element: 'number' },
+    );
+  },
+};
+
+function generatedMoments(kind: 'timestamp' | 'date'): SqlFunction {
+  return {
+    least: kind === 'date' ? 2 : 3,
+    most: 3,
+    build(args, { at }) {
+      const [first, last, step] = args;
+      if (!first || !last) throw new Error('BUG: arguments were counted');
+      const micros = (value: Expression) => sql`epoch_us(${as(value, 'timestamp', at)})::double`;
+      const interval = step ? as(step, 'interval', at) : "interval '1' day";
+      const moment = (value: Sql) =>
+        sql`make_timestamp(try_cast(${value} as bigint))${kind === 'date' ? '::date' : ''}`;
+      const list = steps(
+        micros(first),
+        micros(last),
+        sql`(date_part('epoch', ${interval}) * 1000000)`,
+        moment,
+      );
+      return made('array', list, args, { element: kind });
+    },
+  };
+}
+
 /** Arrays. */
 export const ARRAYS: Functions = {
+  generate_array: generated,
+  generate_timestamp_array: generatedMoments('timestamp'),
+  generate_date_array: generatedMoments('date'),
   list_value: array,
   array,
   array_length: arrayLength,

@@ -1,5 +1,6 @@
 import { as, type Expression, flags, jsonOf, type Kind, MAX_GROWTH } from '../expression.ts';
 import type { Dialect } from '../lexer.ts';
+import type { Pattern } from '../patterns.ts';
 import { refuse } from '../refusal.ts';
 import { join, type Sql, sql } from '../rope.ts';
 
@@ -9,13 +10,15 @@ export interface Call {
   readonly name: string;
   readonly at: number | null;
   readonly dialect: Dialect;
+  /** The regular expressions of the statement, for the engine to judge. */
+  readonly patterns: Pattern[];
   readonly distinct: boolean;
   /** The bare word that an argument is, such as `hour`; undefined for any other expression. */
   word(index: number): string | undefined;
   /** The names of a structure's members; undefined for those without. */
   readonly names: readonly (string | undefined)[];
-  /** `order by …` within an aggregate, or nothing. */
-  readonly order: Sql;
+  /** `order by …` within an aggregate of `item`, or nothing. */
+  order(item: Sql): Sql;
 }
 
 /** Makes the call of arguments that were counted. */

@@ -9,7 +9,7 @@ import {
   within,
 } from '../expression.ts';
 import { refuse, shown } from '../refusal.ts';
-import { join, literal, sql } from '../rope.ts';
+import { join, literal, type Sql, sql } from '../rope.ts';
 import { arrayLength } from './arrays.ts';
 import type { Functions } from './call.ts';
 import { type Call, constantText, grown, growthOf, made, type SqlFunction } from './call.ts';
@@ -56,40 +56,55 @@ function jsonMember(value: Expression, steps: readonly Step[], at: number | null
   };
 }
 
+/** A scalar as a text; NULL for what is none. */
+function scalar(json: Sql): Sql {
+  const compound = sql`left((${json})::varchar, 1) in ('{', '[')`;
+  return sql`(case when ${compound} then null else json_extract_string(${json}, '$') end)`;
+}
+
 const jsonValue: SqlFunction = {
   least: 1,
   most: 2,
   build([value, path], info) {
     if (!value) throw new Error('BUG: arguments were counted');
     const found = jsonMember(value, jsonPath(path, info), info.at);
-    return { kind: 'text', sql: found.text ?? found.sql, ...flags([value]) };
+    const plain = info.name === '->>' || info.dialect === 'duckdb';
+    const text = plain ? (found.text ?? found.sql) : scalar(found.sql);
+    return { kind: 'text', sql: text, ...flags([value]) };
   },
 };
 
+/** Of a text BigQuery gives a text again, of JSON JSON. */
 const jsonQuery: SqlFunction = {
   least: 1,
   most: 2,
   build([value, path], info) {
     if (!value) throw new Error('BUG: arguments were counted');
     const found = jsonMember(value, jsonPath(path, info), info.at);
-    return found;
+    const isText = value.kind === 'text' && info.dialect === 'bigquery' && info.name !== '->';
+    return isText ? made('text', sql`(${found.sql})::varchar`, [value]) : found;
   },
 };
 
-const jsonArray: SqlFunction = {
-  least: 1,
-  most: 2,
-  build([value, path], info) {
-    if (!value) throw new Error('BUG: arguments were counted');
-    const found = jsonMember(value, jsonPath(path, info), info.at).sql;
-    return made(
-      'array',
-      sql`case when json_type(${found}) = 'ARRAY' then from_json(${found}, '["JSON"]') end`,
-      [value],
-      { element: 'json', ...grown(growthOf(value) * 2, info) },
-    );
-  },
-};
+function jsonArray(form: 'values' | 'texts'): SqlFunction {
+  return {
+    least: 1,
+    most: 2,
+    build([value, path], info) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      const found = jsonMember(value, jsonPath(path, info), info.at).sql;
+      const list = sql`case when json_type(${found}) = 'ARRAY' then from_json(${found}, '["JSON"]') end`;
+      const isText = form === 'texts' || (value.kind === 'text' && info.dialect === 'bigquery');
+      const text = form === 'texts' ? scalar('e') : 'e::varchar';
+      return made(
+        'array',
+        isText ? sql`list_transform(${list}, lambda e: ${text})` : list,
+        [value],
+        { element: isText ? 'text' : 'json', ...grown(growthOf(value) * 2, info) },
+      );
+    },
+  };
+}
 
 const structure: SqlFunction = {
   least: 1,
@@ -112,10 +127,10 @@ export const JSON_VALUES: Functions = {
   json_query: jsonQuery,
   json_extract: jsonQuery,
   '->': jsonQuery,
-  json_query_array: jsonArray,
-  json_extract_array: jsonArray,
-  json_value_array: jsonArray,
-  json_extract_string_array: jsonArray,
+  json_query_array: jsonArray('values'),
+  json_extract_array: jsonArray('values'),
+  json_value_array: jsonArray('texts'),
+  json_extract_string_array: jsonArray('texts'),
   json_array_length: arrayLength,
   parse_json: {
     least: 1,

@@ -1,9 +1,9 @@
 import { as, type Expression } from '../expression.ts';
 import { hasGroup, patternOf } from '../patterns.ts';
-import { refuse } from '../refusal.ts';
+import { refuse, shown } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
 import { arrayLength } from './arrays.ts';
-import type { Functions } from './call.ts';
+import type { Call, Functions } from './call.ts';
 import {
   call,
   constant,
@@ -19,11 +19,11 @@ import {
 const matches: SqlFunction = {
   least: 2,
   most: 2,
-  build([value, pattern], { at }) {
+  build([value, pattern], info) {
     if (!value || !pattern) throw new Error('BUG: arguments were counted');
     return made(
       'bool',
-      sql`regexp_matches(${as(value, 'text', at)}, ${literal(patternOf(pattern, at))})`,
+      sql`regexp_matches(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))})`,
       [value],
     );
   },
@@ -34,7 +34,7 @@ const extracted: SqlFunction = {
   most: 3,
   build([value, pattern, group], info) {
     if (!value || !pattern) throw new Error('BUG: arguments were counted');
-    const expression = patternOf(pattern, info.at);
+    const expression = patternOf(pattern, info);
     // The engine counts groups, BigQuery takes the one that there is.
     const index =
       group && info.dialect === 'duckdb'
@@ -56,7 +56,7 @@ const extractedAll: SqlFunction = {
   most: 2,
   build([value, pattern], info) {
     if (!value || !pattern) throw new Error('BUG: arguments were counted');
-    const expression = patternOf(pattern, info.at);
+    const expression = patternOf(pattern, info);
     const found = sql`regexp_extract_all(${as(value, 'text', info.at)}, ${literal(expression)}, ${hasGroup(expression) ? '1' : '0'})`;
     return made('array', found, [value], { element: 'text', ...grown(growthOf(value) * 16, info) });
   },
@@ -69,7 +69,7 @@ const replacedAll: SqlFunction = {
     if (!value || !pattern || !replacement) throw new Error('BUG: arguments were counted');
     const to = constantText(replacement, info);
     const references = to.match(/\\\d/g)?.length ?? 0;
-    const replaced = sql`regexp_replace(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info.at))}, ${literal(to)}, 'g')`;
+    const replaced = sql`regexp_replace(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))}, ${literal(to)}, 'g')`;
     return made(
       'text',
       replaced,
@@ -142,6 +142,55 @@ const repeated: SqlFunction = {
   },
 };
 
+const SPECIFIER = /%([-+ 0#]{0,3}\d{0,2}(?:\.\d{1,2})?)([a-zA-Z%])/g;
+
+/** `FORMAT('%s took %d ms', a, b)`; a width has two digits at most. */
+const formatted: SqlFunction = {
+  least: 1,
+  most: 20,
+  build([format, ...args], info) {
+    const text = constantText(format, info);
+    const parts: Sql[] = [];
+    let [at, used] = [0, 0];
+    for (const match of text.matchAll(SPECIFIER)) {
+      const [whole, flags, type = ''] = match;
+      parts.push(literal(text.slice(at, match.index)));
+      at = match.index + whole.length;
+      if (type === '%') {
+        parts.push("'%'");
+        continue;
+      }
+      const value =
+        args[used++] ?? refuse(info.at, 'FORMAT has fewer arguments than its format asks for');
+      parts.push(specified(value, `%${flags}`, type, info));
+    }
+    const rest = text.slice(at);
+    if (rest.includes('%')) refuse(info.at, `There is no specifier ${shown(rest)} in FORMAT`);
+    if (used < args.length) refuse(info.at, 'FORMAT has more arguments than its format asks for');
+    const growth = args.reduce((sum, arg) => sum + growthOf(arg), 1);
+    return made(
+      'text',
+      sql`(${join([...parts, literal(rest)], ' || ')})`,
+      args,
+      grown(growth, info),
+    );
+  },
+};
+
+function specified(value: Expression, flags: string, type: string, { at }: Call): Sql {
+  if ('sStT'.includes(type)) {
+    const text = as(value, 'text', at);
+    return flags === '%' ? text : sql`printf(${literal(`${flags}s`)}, ${text})`;
+  }
+  if ('dioxX'.includes(type)) {
+    const number = sql`try_cast(${as(value, 'number', at)} as bigint)`;
+    return sql`printf(${literal(`${flags}${type === 'i' ? 'd' : type}`)}, ${number})`;
+  }
+  if (!'fFeEgG'.includes(type))
+    return refuse(at, `There is no specifier ${shown(`%${type}`)} in FORMAT`);
+  return sql`printf(${literal(`${flags}${type}`)}, (${as(value, 'number', at)})::double)`;
+}
+
 /** A count of characters, not negative; NULL for no number. */
 function count(value: Expression, at: number | null): Sql {
   return sql`least(greatest(try_cast(${as(value, 'number', at)} as bigint), 0), 1000000000)`;
@@ -192,8 +241,11 @@ export const TEXTS: Functions = {
   initcap: simple(
     'text',
     ['text'],
-    ([value = '']) => sql`(upper(left(${value}, 1)) || lower(substring(${value}, 2)))`,
+    ([value = '']) =>
+      sql`array_to_string(list_transform(string_split(lower(${value}), ' '), lambda w: upper(left(w, 1)) || substring(w, 2)), ' ')`,
   ),
+  format: formatted,
+  string: simple('text', ['text'], ([value = '']) => value),
   trim: trimmed('trim'),
   ltrim: trimmed('ltrim'),
   rtrim: trimmed('rtrim'),

@@ -119,6 +119,13 @@ function shifted(sign: '+' | '-'): SqlFunction {
   };
 }
 
+function counted(unit: string, whole: boolean, a: Sql, b: Sql): Sql {
+  if (whole) return sql`datesub('${unit}', ${a}, ${b})`;
+  if (unit !== 'week') return sql`datediff('${unit}', ${a}, ${b})`;
+  // Of weeks the engine counts seven days, not borders.
+  return sql`(datediff('day', date_trunc('week', ${a}), date_trunc('week', ${b})) // 7)`;
+}
+
 /** How many units lie between: whole ones for timestamps, borders for dates, as BigQuery counts. */
 function between(whole: boolean): SqlFunction {
   return {
@@ -131,13 +138,12 @@ function between(whole: boolean): SqlFunction {
       const unit = unitOf(swapped ? args[0]?.literal : info.word(2), UNITS, info);
       const [later, earlier] = swapped ? [args[2], args[1]] : [args[0], args[1]];
       if (!later || !earlier) throw new Error('BUG: arguments were counted');
-      const [a, b] = [as(earlier, 'timestamp', info.at), as(later, 'timestamp', info.at)];
+      // BigQuery's weeks begin on Sunday.
+      const shift = !whole && !swapped && info.word(2) === 'week' ? ' + interval 1 day' : '';
+      const [a, b] = [earlier, later].map((each) => sql`${as(each, 'timestamp', info.at)}${shift}`);
       return made(
         'number',
-        guarded(
-          [later, earlier],
-          sql`${whole && !swapped ? 'datesub' : 'datediff'}('${unit}', ${a}, ${b})`,
-        ),
+        guarded([later, earlier], counted(unit, whole && !swapped, a ?? '', b ?? '')),
         [later, earlier],
       );
     },

@@ -124,7 +124,7 @@ order by total desc`,
     sql: `
 select
   metadata.function_id as id,
-  array_agg(distinct metadata.level order by metadata.level) as levels,
+  array_agg(distinct cast(metadata.level as string) order by cast(metadata.level as string)) as levels,
   string_agg(distinct metadata.region, ', ' order by metadata.region) as regions,
   array_agg(event_message order by timestamp desc limit 2) as newest,
   array_agg(struct(metadata.level as level, timestamp as at) order by timestamp limit 1) as first

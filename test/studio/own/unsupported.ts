@@ -6,7 +6,6 @@ export const UNSUPPORTED: readonly Request[] = [
   unsupported("select to_hex(md5('a')) as a", /to_hex|md5/i),
   unsupported("select int64(parse_json('3')) as a", /int64/i),
   unsupported('select array_concat([1], [2, 3]) as a', /array_concat/i),
-  unsupported('select generate_array(1, 7, 3) as a', /generate_array/i),
   unsupported('select array(select x from unnest([3, 1]) as x) as a', /./),
   unsupported(
     'select percentile_cont(length(id), 0.5) over () as median from pgbouncer_logs',

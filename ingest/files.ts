@@ -309,6 +309,18 @@ export class Files {
     }
   }
 
+  /**
+   * Forgets a file that its maker has removed for good, so that no copy of it can appear. Gives whether that is done: not
+   * before it was let go.
+   */
+  async forget(path: string): Promise<boolean> {
+    const states = [...this.known.values()].filter((file) => file.path === path);
+    if (states.some(({ id }) => this.tailed.has(id))) return false;
+    const ids = states.map(({ id }) => id);
+    if (ids.length > 0) await this.sink.record([], ids);
+    for (const id of ids) this.known.delete(id);
+    return true;
+  }
   /** Closes the handle of a file that is still followed. */
   async release(file: TailedFile): Promise<void> {
     await file.content?.close();

@@ -37,6 +37,11 @@ export interface Ingest {
     trouble: string | null;
     noRoom: string | null;
   };
+  /**
+   * Forgets the file at a path (relative to `logs`) that its maker has removed for good: no copy of it will appear. Gives
+   * whether that is done, which may take some seconds; until then it is to be asked again.
+   */
+  forget(path: string): Promise<boolean>;
   /** Stops at the border of a batch. */
   close(): Promise<void>;
 }
@@ -192,6 +197,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       });
       return { sources, refused: files.refused, trouble, noRoom };
     },
+    forget: (path) => files.forget(path),
     async close() {
       stopping = true;
       waker.wake();

@@ -14,6 +14,7 @@ import { AppError } from './errors.ts';
 import { alive, health } from './health.ts';
 import { logflare } from './logflare.ts';
 import { problem } from './problem.ts';
+import { type PushFiles, push } from './push/index.ts';
 import { rateLimit } from './rate-limit.ts';
 import type { Limits, Store } from './store/index.ts';
 import type { Tokens } from './tokens.ts';
@@ -26,6 +27,8 @@ export interface AppDeps {
   readonly corsOrigin: string | null;
   readonly store: Store;
   readonly ingest: Pick<Ingest, 'status'>;
+  /** Where pushed lines go. */
+  readonly pushFiles: Pick<PushFiles, 'append'>;
   /** What retention goes by. */
   readonly limits: Limits;
   readonly endpoints: Endpoints;
@@ -64,6 +67,7 @@ export function createApp(deps: AppDeps): Express {
     next();
   });
   app.all('/api/endpoints/query/:endpoint', requires('query'), endpoint(deps));
+  app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
   app.use('/api', logflare(deps.limits));
   app.use('/api', books(deps));
   app.use(health(deps.store, deps.ingest));

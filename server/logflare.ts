@@ -2,20 +2,8 @@ import { type RequestHandler, Router } from 'express';
 import { SOURCES, type Source } from '../ingest/index.ts';
 import { requires } from './auth.ts';
 import { AppError } from './errors.ts';
+import { LOGFLARE_NAMES } from './push/source.ts';
 import type { Limits } from './store/index.ts';
-
-/** What Logflare calls each source, and so what Supabase's Vector and Studio call it. */
-export const LOGFLARE_NAMES: Readonly<Record<Source, string>> = {
-  edge_logs: 'cloudflare.logs.prod',
-  postgres_logs: 'postgres.logs',
-  function_edge_logs: 'deno-relay-logs',
-  function_logs: 'deno-subhosting-events',
-  auth_logs: 'gotrue.logs.prod',
-  realtime_logs: 'realtime.logs.prod',
-  storage_logs: 'storage.logs.prod.2',
-  postgrest_logs: 'postgREST.logs.prod',
-  pgbouncer_logs: 'pgbouncer.logs.prod',
-};
 
 const DAY_MS = 24 * 3_600_000;
 

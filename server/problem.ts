@@ -44,7 +44,8 @@ export function sendProblem(response: ServerResponse, error: AppError, requestId
     }),
   );
   if (status === 503) response.setHeader('Retry-After', '1');
-  if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', error.allow.join(', '));
+  if (code === 'METHOD_NOT_ALLOWED' && !response.hasHeader('Allow'))
+    response.setHeader('Allow', error.allow.join(', '));
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
   response.setHeader('Content-Length', body.length);

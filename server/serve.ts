@@ -12,6 +12,7 @@ import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
 import { loadEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
 import { openStore, type Store } from './store/index.ts';
@@ -117,11 +118,21 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     // Closed after the store: until then it says that the store is in use.
     closers.splice(-1, 0, await control(folder, opened, logger));
     const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), opened);
+    const left = await leftPushFiles(logs, opened.sink, logger);
     const ingest = await startIngest(
       { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
       opened.sink,
     );
     closers.push(ingest.close);
+    const removal = startRemoval({ logs, left, store: opened, ingest, log: logger });
+    closers.push(removal.close);
+    const pushFiles = openPushFiles({
+      logs,
+      minFree: config.minFree,
+      log: logger,
+      removal,
+    });
+    closers.push(pushFiles.close);
     const retention = startRetention({ retention: opened.retention, limits: config, log: logger });
     closers.push(retention.close);
     const cache = createCache({
@@ -136,6 +147,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       corsOrigin: config.corsOrigin,
       store: opened,
       ingest,
+      pushFiles,
       limits: config,
       endpoints,
       cache,

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname } from 'node:path';
 import { ConfigError } from './config.ts';
 
-/** What a token may do: ask saved queries, drop lines (nothing takes them yet), look into the books. */
+/** What a token may do: ask saved queries, push lines, look into the books. */
 export const SCOPES = ['query', 'ingest', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
 import { compile, type Parameter } from '../server/compile.ts';
 import { ERRORS } from '../server/errors.ts';
-import { LOGFLARE_NAMES } from '../server/logflare.ts';
+import { LOGFLARE_NAMES } from '../server/push/source.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
 
@@ -28,6 +28,13 @@ describe('the docs', () => {
 
   it('list every source with the name that Logflare gives it, and no other', () => {
     const rows = table('## Sources', 'Kind').map(([, source, named]) => [source, named]);
+    expect(rows).to.deep.equal(
+      SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
+    );
+  });
+
+  it('name every source as Logflare does', () => {
+    const rows = table('## Sources', 'Kind').map(([, source, name]) => [source, name]);
     expect(rows).to.deep.equal(
       SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
     );

@@ -13,6 +13,7 @@ import { createApp } from '../server/app.ts';
 import { type Clock, createCache } from '../server/cache.ts';
 import { readConfig } from '../server/config.ts';
 import { loadEndpoints } from '../server/endpoints.ts';
+import { openPushFiles } from '../server/push/index.ts';
 import { ROOT } from '../server/root.ts';
 import {
   type LedgerEntry,
@@ -198,12 +199,19 @@ export async function withApp<T>(
     data,
     async (pond) => {
       const folder = settings.endpoints ?? join(ROOT, 'sql', 'endpoints');
+      const pushFiles = openPushFiles({
+        logs: join(data, 'logs'),
+        minFree: 0,
+        log: silent,
+        removal: { add() {}, bytes: () => 0 },
+      });
       const app = createApp({
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),
         rateLimit: null,
         corsOrigin: settings.corsOrigin ?? null,
         store: pond.store,
         ingest: pond.ingest,
+        pushFiles,
         limits: settings.limits ?? unlimited(),
         endpoints: await loadEndpoints(folder, pond.store),
         cache: createCache({
@@ -215,7 +223,8 @@ export async function withApp<T>(
         isDraining: () => false,
       });
       const http = supertest(app) as unknown as TestAgent;
-      return action({ ...pond, http, get: (path) => http.get(path).set('X-API-KEY', TOKEN) });
+      const get = (path: string) => http.get(path).set('X-API-KEY', TOKEN);
+      return action({ ...pond, http, get }).finally(pushFiles.close);
     },
     settings,
   );

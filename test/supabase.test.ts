@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isSource } from '../ingest/index.ts';
 import { ERRORS } from '../server/errors.ts';
-import { LOGFLARE_NAMES } from '../server/logflare.ts';
+import { LOGFLARE_NAMES } from '../server/push/source.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
 import { readTokenFile } from '../server/token-file.ts';

@@ -24,6 +24,14 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** How many full batches of a source one statement reads. */
   readonly lanes: number;
+  /** Whether the write-ahead log holds something already. */
+  readonly dirty: boolean;
+}
+
+/** How many transactions were committed, and how many of them, the first ones, are in the database file itself. */
+export interface Commits {
+  readonly made: number;
+  readonly writtenBack: number;
 }
 
 /** What may be done with the connection that writes while no batch is stored. */
@@ -38,6 +46,7 @@ export interface Writer extends Omit<Sink, 'room' | 'lanes'> {
   between<T>(action: (between: Between) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, waiting for whoever is in the way. */
   close(): Promise<void>;
+  commits(): Commits;
 }
 
 /**
@@ -52,9 +61,12 @@ export function createWriter({
   probe,
   clock,
   lanes,
+  dirty,
 }: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
-  let dirtySince: number | null = null;
+  let dirtySince: number | null = dirty ? clock.monotonic() : null;
+  let made = dirty ? 1 : 0;
+  let writtenBack = 0;
   let lastStored = 0;
   let triedCheckpoint = 0;
 
@@ -71,6 +83,8 @@ export function createWriter({
     await connection.run('begin');
     try {
       const result = await action(connection);
+      // Counted first: a COMMIT that throws may be durable.
+      made++;
       await connection.run('commit').catch((cause: Error) => {
         throw new CommitError(cause.message, { cause });
       });
@@ -88,6 +102,7 @@ export function createWriter({
     try {
       await connection.run('checkpoint');
       dirtySince = null;
+      writtenBack = made;
     } catch (error) {
       // A query that began before the last commit is in the way: the next time, then.
       if (!/Cannot CHECKPOINT/.test(String(error))) throw error;
@@ -211,6 +226,7 @@ export function createWriter({
     },
     between: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
+    commits: () => ({ made, writtenBack }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSource, type Sink, type Source } from '../../ingest/index.ts';
-import { createWriter } from './append.ts';
+import { type Commits, createWriter } from './append.ts';
 import { createAsides } from './asides.ts';
 import { type Ask, askReaders } from './ask.ts';
 import { createBackup } from './backup.ts';
@@ -64,6 +64,7 @@ export interface Store extends Readers {
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
   readonly sandbox: Pick<Readers, 'query'>;
+  commits(): Commits;
   /** The folder that batches are staged in. */
   readonly staging: string;
   /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
@@ -107,6 +108,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const connection = await engine.connect();
     await migrate(connection, join(sql, 'schema'));
     const ingest = join(sql, 'ingest');
+    const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const statements = ingestStatements(ingest, maxLine);
     const writer = createWriter({
       connection,
@@ -114,6 +116,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       probe: join(staging, 'probe.ndjson'),
       clock,
       lanes: engine.lanes,
+      dirty: walBytes() > 0,
     });
     const ends = {
       timeoutMs: queryTimeoutMs,
@@ -129,7 +132,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
     const ask: Ask = (sql) => fatal(askReaders(readers, sql));
-    const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const retention = createRetention({
       writer: { between: (action) => fatal(writer.between(action)) },
       ask,
@@ -159,6 +161,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         idle: () => fatal(writer.idle()),
       },
       retention,
+      commits: () => writer.commits(),
       query: (text, values, limits) => fatal(readers.query(text, values, limits)),
       probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),

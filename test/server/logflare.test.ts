@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SOURCES } from '../../ingest/index.ts';
 import { readConfig } from '../../server/config.ts';
-import { LOGFLARE_NAMES } from '../../server/logflare.ts';
+import { LOGFLARE_NAMES } from '../../server/push/source.ts';
 import { writeTokenFile } from '../../server/token-file.ts';
 import { digestOf, makeToken } from '../../server/tokens.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../helpers.ts';

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Source } from '../../ingest/index.ts';
+
+/** The folder below a source's in which pushed lines are kept until they are stored. It is the service's own. */
+const FOLDER = 'push';
+const PUSH_PATH = new RegExp(`^([^/]+)/${FOLDER}/[0-9a-f]{32}\\.ndjson$`);
+
+/** A file that nothing is written to any more. */
+export interface SealedFile {
+  /** Relative to the logs folder, with `/`. */
+  readonly path: string;
+  /** `device:inode`. */
+  readonly inode: string;
+  /** Behind the last line that a client was told is safe: once all before it is stored the file may go. */
+  readonly end: number;
+}
+
+export interface PushFile {
+  readonly size: number;
+  /** On the monotonic clock, ms. */
+  readonly bornAt: number;
+  /** Appends whole lines and resolves when they are on the disk. Throws, and then nothing more may be appended. */
+  append(blocks: readonly Buffer[]): Promise<void>;
+  seal(): Promise<SealedFile>;
+}
+
+/** Whether the path, relative to the logs folder, is one that only the service gives to a file. */
+export function isPushPath(path: string): boolean {
+  return PUSH_PATH.test(path);
+}
+
+export function pushFolder(source: Source): string {
+  return `${source}/${FOLDER}`;
+}
+
+/** Makes a file for lines that are pushed to a source; after `append` it outlasts a loss of power, its name included. */
+export async function createPushFile(logs: string, source: Source): Promise<PushFile> {
+  const id = randomBytes(16);
+  const path = `${pushFolder(source)}/${id.toString('hex')}.ndjson`;
+  const folder = join(logs, pushFolder(source));
+  await mkdir(folder, { recursive: true, mode: 0o755 });
+  const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
+  const handle = await open(join(logs, path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o640);
+  try {
+    const { dev, ino } = await handle.stat({ bigint: true });
+    return new OpenFile({ logs, source, path, inode: `${dev}:${ino}` }, handle, blankLine(id));
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/**
+ * The first line, which is none: blanks that no other file begins with. So a file that gets the inode of one that was
+ * removed, and the same lines, can not be taken for it.
+ */
+function blankLine(id: Buffer): Buffer {
+  const bits = [...id].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return Buffer.from(`${bits.replaceAll('0', ' ').replaceAll('1', '\t')}\n`);
+}
+
+interface Place {
+  readonly logs: string;
+  readonly source: Source;
+  readonly path: string;
+  readonly inode: string;
+}
+
+class OpenFile implements PushFile {
+  size = 0;
+  readonly bornAt = performance.now();
+  private readonly place: Place;
+  private readonly handle: FileHandle;
+  private readonly firstLine: Buffer;
+
+  constructor(place: Place, handle: FileHandle, firstLine: Buffer) {
+    this.place = place;
+    this.handle = handle;
+    this.firstLine = firstLine;
+  }
+
+  async append(lines: readonly Buffer[]): Promise<void> {
+    const { logs, source, path, inode } = this.place;
+    const isNew = this.size === 0;
+    const blocks = isNew ? [this.firstLine, ...lines] : lines;
+    const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
+    const { bytesWritten } = await this.handle.writev(blocks);
+    if (bytesWritten !== bytes) throw new Error(`${bytesWritten} of ${bytes} bytes were written`);
+    // The length belongs to the data; the time of the change need not be written.
+    await this.handle.datasync();
+    if (isNew)
+      for (const folder of [pushFolder(source), source, '']) await sync(join(logs, folder));
+    // What is written to a file that was removed or moved away meanwhile may never be read.
+    const there = await stat(join(logs, path), { bigint: true });
+    if (`${there.dev}:${there.ino}` !== inode || Number(there.size) !== this.size + bytes)
+      throw new Error(`${path} was removed, moved or changed by another program`);
+    this.size += bytes;
+  }
+
+  async seal(): Promise<SealedFile> {
+    await this.handle.close();
+    return { path: this.place.path, inode: this.place.inode, end: this.size };
+  }
+}
+
+/** Writes a folder through to the disk: the names in it. */
+export async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Ingest } from '../../ingest/index.ts';
+import { accessOf } from '../auth.ts';
+import { allowLongBody } from '../door.ts';
+import { AppError } from '../errors.ts';
+import { createMemory, passOver, readLines } from './body.ts';
+import type { PushFiles } from './files.ts';
+import { sourceOf } from './source.ts';
+
+export { openPushFiles, type PushFiles } from './files.ts';
+export { leftPushFiles, startRemoval } from './removal.ts';
+
+export interface PushDeps {
+  readonly pushFiles: Pick<PushFiles, 'append'>;
+  readonly ingest: Pick<Ingest, 'status'>;
+}
+
+/** Five bodies of the greatest size, or some thousand of the usual ones; those beyond are told to come again. */
+const MEMORY_BYTES = 64e6;
+
+/**
+ * Takes log lines over HTTP, as one more shipper: they are written to a file of the drop folder, from where they take the
+ * way of all lines, and the answer comes when they are safe there.
+ */
+export function push({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: string }> {
+  const memory = createMemory(MEMORY_BYTES);
+  return async function takePush(request, response) {
+    if (request.method !== 'POST') {
+      response.set('Allow', 'POST');
+      throw new AppError('METHOD_NOT_ALLOWED');
+    }
+    try {
+      await take(request, response);
+    } catch (error) {
+      await passOver(request);
+      throw error;
+    }
+    response.json({ message: 'Logged!' });
+  };
+
+  async function take(request: Request<{ source?: string }>, response: Response) {
+    if (accessOf(response).project !== null)
+      throw new AppError('PROJECT_FORBIDDEN', {
+        detail: 'Expected a token for all projects: lines name their projects themselves.',
+      });
+    const source = sourceOf(request.url, request.params.source);
+    const { noRoom } = ingest.status();
+    if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
+    allowLongBody(request);
+    const lines = await readLines(request, memory);
+    try {
+      if (lines.blocks.length > 0) await pushFiles.append(source, lines.blocks);
+    } finally {
+      lines.release();
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { AppError } from '../errors.ts';
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+/** A byte-order mark, which tailing strips at the start of a file only. */
+const MARK = [0xef, 0xbb, 0xbf];
+
+export interface Cutter {
+  /** Takes the next bytes of the body and changes them in place. Throws `REQUEST_INVALID` for more than an array. */
+  take(bytes: Buffer): void;
+  /** Says that `blocks` are the whole body. Throws `REQUEST_INVALID` for an array without its end. */
+  end(blocks: readonly Buffer[]): void;
+}
+
+/**
+ * Makes lines of a pushed body, byte for byte: of an array one line an element, of one object one line, and anything else is
+ * lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
+ * worth is judged where lines of all files are.
+ */
+export function createCutter(): Cutter {
+  let form: 'unknown' | 'array' | 'object' | 'lines' = 'unknown';
+  let breaks = false;
+  let over = false;
+  const at = outermost();
+
+  const cutArray = (bytes: Buffer, from: number) => {
+    for (let i = from; i < bytes.length; i++) {
+      const byte = bytes[i] as number;
+      if (over) {
+        if (!isBlank(byte)) throw invalid('something behind its end');
+        continue;
+      }
+      const before = at.depth;
+      follow(at, byte);
+      if (byte === NEWLINE) bytes[i] = withoutBreak(at);
+      else if (at.inString) continue;
+      else if (before === 0) bytes[i] = SPACE;
+      else if (at.depth === 1 && byte === COMMA) bytes[i] = NEWLINE;
+      else if (at.depth === 0) {
+        if (byte !== CLOSE_BRACKET) throw invalid('one that a "}" closes');
+        bytes[i] = NEWLINE;
+        over = true;
+      }
+    }
+  };
+
+  return {
+    take(bytes) {
+      let from = 0;
+      if (form === 'unknown') {
+        while (from < bytes.length && isLeading(bytes[from] as number)) bytes[from++] = SPACE;
+        if (from === bytes.length) return;
+        form = formOf(bytes[from] as number);
+      }
+      if (form === 'array') cutArray(bytes, from);
+      else if (form === 'object') breaks ||= bytes.includes(NEWLINE);
+    },
+    end(blocks) {
+      if (form === 'array' && !over) throw invalid('one without its end');
+      if (form === 'object' && breaks && isOneValue(blocks)) joinLines(blocks);
+    },
+  };
+}
+
+function formOf(first: number) {
+  if (first === OPEN_BRACKET) return 'array';
+  return first === OPEN_BRACE ? 'object' : 'lines';
+}
+
+function invalid(found: string): AppError {
+  const detail = `Expected the body to be one whole JSON array, as it begins like one, got ${found}.`;
+  return new AppError('REQUEST_INVALID', { detail });
+}
+
+/** Where in a JSON text a reader stands. */
+interface Nesting {
+  depth: number;
+  inString: boolean;
+  escaped: boolean;
+}
+
+function outermost(): Nesting {
+  return { depth: 0, inString: false, escaped: false };
+}
+
+function follow(at: Nesting, byte: number): void {
+  if (at.inString) {
+    if (at.escaped) at.escaped = false;
+    else if (byte === BACKSLASH) at.escaped = true;
+    else if (byte === QUOTE) at.inString = false;
+  } else if (byte === QUOTE) at.inString = true;
+  else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) at.depth++;
+  else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) at.depth--;
+}
+
+/** Whether a text that begins with an object ends with it. Of NDJSON it looks at no more than the first line. */
+function isOneValue(blocks: readonly Buffer[]): boolean {
+  const at = outermost();
+  let begun = false;
+  for (const block of blocks) {
+    for (const byte of block) {
+      if (begun && at.depth === 0) {
+        if (!isBlank(byte)) return false;
+        continue;
+      }
+      follow(at, byte);
+      begun ||= at.depth > 0;
+    }
+  }
+  return begun && at.depth === 0;
+}
+
+function joinLines(blocks: readonly Buffer[]): void {
+  const at = outermost();
+  for (const block of blocks) {
+    for (const [i, byte] of block.entries()) {
+      follow(at, byte);
+      if (byte === NEWLINE) block[i] = withoutBreak(at);
+    }
+  }
+}
+
+/** A line break in a string is no JSON. It must not become some by being taken away, so another control character stands for it. */
+function withoutBreak(at: Nesting): number {
+  return at.inString ? CARRIAGE_RETURN : SPACE;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === 0x09;
+}
+
+function isLeading(byte: number): boolean {
+  return isBlank(byte) || MARK.includes(byte);
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createCutter } from '../../server/push/lines.ts';
+
+describe('the lines of a pushed body', () => {
+  it('are the elements of its array, in whatever pieces and however spaced it comes', () => {
+    const spaces = fc.constantFrom('', ' ', '\n', '\r\n\t', '  \n ');
+    const values = fc.array(fc.jsonValue({ maxDepth: 4 }));
+    fc.assert(
+      fc.property(values, spaces, fc.integer({ min: 1, max: 40 }), (elements, space, piece) => {
+        const texts = elements.map((element) => JSON.stringify(element, null, space));
+        const body = `${space}[${space}${texts.join(`${space},${space}`)}${space}]${space}`;
+        const lines = cut(body, piece)
+          .split('\n')
+          .filter((line) => line.trim() !== '');
+        expect(lines.map((line) => JSON.parse(line))).to.deep.equal(
+          elements.map((element) => JSON.parse(JSON.stringify(element))),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('are one, when it is one object, and its own, when there are more', () => {
+    const objects = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
+    fc.assert(
+      fc.property(
+        fc.array(objects, { minLength: 1 }),
+        fc.integer({ min: 1, max: 40 }),
+        (all, piece) => {
+          const ndjson = all.map((one) => JSON.stringify(one)).join('\n');
+          expect(cut(ndjson, piece)).to.equal(ndjson);
+          const [first] = all;
+          const line = cut(`${JSON.stringify(first, null, 2)}\n`, piece);
+          expect(line).not.to.include('\n');
+          expect(JSON.parse(line)).to.deep.equal(JSON.parse(JSON.stringify(first)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** What a cutter makes of a text that comes in pieces of so many bytes. */
+function cut(text: string, piece: number): string {
+  const cutter = createCutter();
+  const bytes = Buffer.from(text);
+  const blocks: Buffer[] = [];
+  for (let from = 0; from < bytes.length; from += piece) {
+    const block = bytes.subarray(from, from + piece);
+    cutter.take(block);
+    blocks.push(block);
+  }
+  cutter.end(blocks);
+  return Buffer.concat(blocks).toString();
+}

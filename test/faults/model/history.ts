@@ -1,21 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Source } from '../../../ingest/index.ts';
-import type { LedgerEntry } from '../../../server/store/index.ts';
-import {
-  eventually,
-  type Service,
-  type SpawnOptions,
-  spawnService,
-  withService,
-} from '../../helpers.ts';
+import { eventually, type SpawnOptions } from '../../helpers.ts';
 import { fill, free } from '../ballast.ts';
 import { newBooks } from '../books.ts';
 import { withTmpfs } from '../mounts.ts';
 import { type Place, placesOf } from '../places.ts';
-import { LOGS, type ModelFile, ModelFiles, momentOf } from './files.ts';
-import { type Line, ModelLines } from './lines.ts';
+import { answer, everythingIsRead, NAMED, SOURCES, whatItHas } from './answers.ts';
+import { LOGS, type ModelFile, ModelFiles } from './files.ts';
+import { killWhileStarting, type RunningService, startService } from './life.ts';
+import { ModelLines } from './lines.ts';
 import type { History, Operation } from './operations.ts';
 
 /** What histories have done so far. */
@@ -30,13 +24,8 @@ export interface Tally {
   readonly met: Partial<Record<Place | 'start' | 'elsewhere', number>>;
 }
 
-const SOURCES = [...new Set(LOGS.map(({ source }) => source))];
 /** Beyond what a slow machine needs: a copy that is not known by its name waits for a second, a file beside a deleted one five. */
 const SETTLE_MS = 30_000;
-/** The source whose rows can be asked for by name, by `logs.all`. */
-const NAMED: Source = 'edge_logs';
-/** One answer of `logs.all` has 100 rows, headers among them. */
-const PAGE = 90;
 
 /** The store of a history in which its disk is full is on a disk of its own; the logs are not, and lose nothing by it. */
 const DISK_MB = 48;
@@ -92,8 +81,8 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
     const places = placesOf(log);
     for (const place of places) tally.met[place] = (tally.met[place] ?? 0) + 1;
     const well = signal === 'SIGKILL' ? signal : 0;
-    // Without space the engine may give up, which ends the process with 1; the checkpoint of a stop may fail.
-    const ends = shaken && places.size > 0 ? [well, 1, 'SIGKILL'] : [well];
+    // A checkpoint without space is the end of the engine, and that of the process: with 1, or by SIGKILL in a stop.
+    const ends = shaken && places.has('checkpoint') ? [well, 1, 'SIGKILL'] : [well];
     expect(how, `the end by ${signal}`).to.be.oneOf(ends);
   };
   const hasEnded = () => service !== null && service.child.exitCode !== null;
@@ -275,94 +264,4 @@ function list(texts: readonly string[]): string {
     .slice(0, 5)
     .map((text) => `\n  ${text.slice(0, 120)}`)
     .join('');
-}
-
-type Get = Service['get'];
-
-/** How many rows of each source the service says it has, and the question whether it has a line. */
-async function whatItHas(get: Get, lines: ModelLines) {
-  const rejected = new Map<Source, Set<string>>();
-  const rows = new Map<Source, number>();
-  for (const entry of await ledger(get)) {
-    if (!SOURCES.includes(entry.source)) continue;
-    const { result } = await answer(get, `/api/rejected?source=${entry.source}&limit=1000`);
-    rejected.set(entry.source, new Set(result.map(({ line }) => String(line))));
-    rows.set(entry.source, entry.rows);
-  }
-  const ids = await namedRows(get, lines.made);
-  const has = ({ source, text, id, exposed }: Line) => {
-    if (id === null) return rejected.get(source)?.has(text) ?? false;
-    // Of the other sources there is only a number: when some are missing that may be missing, none is known.
-    if (source === NAMED) return ids.has(id);
-    return exposed && rows.get(source) === lines.rows(source)[1];
-  };
-  return { rows, has };
-}
-
-async function namedRows(get: Get, made: number): Promise<Set<string>> {
-  const ids = new Set<string>();
-  // Headers are there, in the first page, even before the first line was made.
-  for (let from = 0; from <= made; from += PAGE) {
-    const [after, until] = [momentOf(from - 1), momentOf(from + PAGE - 1)];
-    const { result } = await answer(
-      get,
-      `/api/endpoints/query/logs.all?project=p&iso_timestamp_start=${after}&iso_timestamp_end=${until}`,
-    );
-    for (const { id } of result) ids.add(String(id));
-  }
-  return ids;
-}
-
-/** Throws while there are files that the service has not met, or has not read to their last whole line. */
-async function everythingIsRead(get: Get, files: readonly ModelFile[]) {
-  for (const entry of await ledger(get)) {
-    const own = files.filter(({ log }) => LOGS[log]?.source === entry.source);
-    expect(entry.files, `files of ${entry.source}`).to.equal(own.length);
-    const open = own.map(({ text }) => text.length - 1 - text.lastIndexOf('\n'));
-    expect(entry.pending_bytes).to.be.at.most(open.reduce((sum, length) => sum + length, 0));
-  }
-}
-
-async function ledger(get: Get) {
-  const { result } = await answer(get, '/api/ledger');
-  return result as unknown as (LedgerEntry & { files: number; pending_bytes: number })[];
-}
-
-async function answer(get: Get, path: string) {
-  const { status, body } = await get(path);
-  expect(status, JSON.stringify(body)).to.equal(200);
-  return body as { result: Record<string, unknown>[] };
-}
-
-type RunningService = Pick<Service, 'get' | 'end' | 'child' | 'log'>;
-
-/** Starts the service and waits until it is ready; it runs until `end`. */
-async function startService(data: string, options: SpawnOptions): Promise<RunningService> {
-  return new Promise((ready, failed) => {
-    const whole = withService(
-      data,
-      (service) =>
-        new Promise<void>((over) => {
-          ready({
-            ...service,
-            async end(signal) {
-              const how = await service.end(signal);
-              over();
-              await whole;
-              return how;
-            },
-          });
-        }),
-      options,
-    );
-    whole.catch(failed);
-  });
-}
-
-async function killWhileStarting(data: string, afterMs: number, options: SpawnOptions) {
-  const { child } = spawnService(data, options);
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  await delay(afterMs);
-  child.kill('SIGKILL');
-  await ended;
 }

@@ -201,9 +201,10 @@ export class Files {
   /** Follows a file no longer, and remembers it with this inode. */
   private async leave(file: TailedFile, inode: string): Promise<KnownFile> {
     const gone: KnownFile = { ...file.known, inode, gone: true };
+    // First: as long as it can not be recorded the file is followed, and found so again.
+    await this.sink.record([gone], []);
     this.tailed.delete(gone.id);
     this.known.set(gone.id, gone);
-    await this.sink.record([gone], []);
     return gone;
   }
 
@@ -321,6 +322,7 @@ export class Files {
     for (const id of ids) this.known.delete(id);
     return true;
   }
+
   /** Closes the handle of a file that is still followed. */
   async release(file: TailedFile): Promise<void> {
     await file.content?.close();

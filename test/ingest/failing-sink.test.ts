@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, truncateSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../ingest/index.ts';
@@ -11,15 +11,12 @@ describe('a sink that fails', () => {
       withStore(data, async (store) => {
         const failing = failures(store.sink);
         const logs = join(data, 'logs');
+        const write = writer(logs);
         const ingest = await startIngest(
           { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
           failing.sink,
         );
         try {
-          const write = (from: number, count: number) => {
-            const lines = Array.from({ length: count }, (_, i) => `{"id":"${from + i}"}\n`);
-            appendFileSync(join(logs, 'edge_logs/a.ndjson'), lines.join(''));
-          };
           write(0, 3);
           await eventually(async () => expect(await ids(store)).to.deep.equal(['0', '1', '2']));
           failing.next(1);
@@ -34,7 +31,44 @@ describe('a sink that fails', () => {
         }
       }),
     ));
+
+  it('loses no line of a file that was truncated, written to, and deleted before it could be recorded', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const logs = join(data, 'logs');
+        const write = writer(logs);
+        let failures = 0;
+        const record: Sink['record'] = async (files, forgotten) => {
+          if (failures++ === 0) throw new Error('No space left on device: made by the test');
+          await store.sink.record(files, forgotten);
+        };
+        const ingest = await startIngest(
+          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { ...store.sink, record },
+        );
+        try {
+          write(0, 3);
+          await eventually(async () => expect(await ids(store)).to.deep.equal(['0', '1', '2']));
+          truncateSync(join(logs, 'edge_logs/a.ndjson'));
+          write(3, 1);
+          await eventually(() => expect(failures).to.equal(1));
+          unlinkSync(join(logs, 'edge_logs/a.ndjson'));
+          await eventually(async () =>
+            expect(await ids(store)).to.deep.equal(['0', '1', '2', '3']),
+          );
+        } finally {
+          await ingest.close();
+        }
+      }),
+    ));
 });
+
+function writer(logs: string) {
+  return (from: number, count: number) => {
+    const lines = Array.from({ length: count }, (_, i) => `{"id":"${from + i}"}\n`);
+    appendFileSync(join(logs, 'edge_logs/a.ndjson'), lines.join(''));
+  };
+}
 
 /** The store's sink, that can be told to fail: one `append`, and then `files` so many times. */
 function failures(sink: Sink) {

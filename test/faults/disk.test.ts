@@ -180,55 +180,66 @@ describe('a full disk', () => {
   );
 });
 
-/** Lines that are stored in one commit, and a little more than their staging file, but less than with their entry in the log. */
 const BATCH_LINES = 1000;
-const BATCH_BYTES = BATCH_LINES * 1200;
+/** Room for the staging file of so many lines of a kilobyte, and not for their entry in the log beside it. */
+const STAGED_BYTES = BATCH_LINES * 1200;
 
 describe('a disk that is full in one place', () => {
   const places = [
-    { ids: ['D05d', 'D05e'], place: 'commit', what: 'in the log of a commit', left: BATCH_BYTES },
-    { ids: ['D05f', 'D05g'], place: 'staging', what: 'in the staging file of a batch', left: 0 },
+    { ids: ['D05d', 'D05e'], place: 'commit', where: 'the log of a commit', left: STAGED_BYTES },
+    { ids: ['D05f', 'D05g'], place: 'staging', where: 'the staging file of a batch', left: 0 },
   ] as const;
-  for (const { ids, place, what, left } of places) {
-    mountCase(ids[0], `${what}: it goes on once there is space, and over a kill`, 'tmpfs', () =>
-      withDisk(async (data) => {
-        const books = newBooks();
-        await serve(data, async (service) => {
-          await meets(service, data, books, place, left);
-          free(data);
-          await allStored(service, books);
-          expect((await service.get('/readyz')).status).to.equal(200);
-          // What was written behind half an entry of the log must be found again.
-          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
-        });
-        await endsWhole(data, books, UNGUARDED);
-      }),
+  for (const { ids, place, where, left } of places) {
+    const [goesOn, isStarted] = ids;
+    mountCase(
+      goesOn,
+      `no space for ${where}: it goes on once there is, and over a kill`,
+      'tmpfs',
+      () =>
+        withDisk(async (data) => {
+          const books = newBooks();
+          await serve(data, async (service) => {
+            await meets(service, data, books, place, left);
+            free(data);
+            await allStored(service, books);
+            await eventually(async () =>
+              expect((await service.get('/readyz')).status).to.equal(200),
+            );
+            // What was written behind half an entry of the log must be found again.
+            expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+          });
+          await endsWhole(data, books, UNGUARDED);
+        }),
     );
 
-    mountCase(ids[1], `${what}: killed, started without space, then with`, 'tmpfs', () =>
-      withDisk(async (data) => {
-        const books = newBooks();
-        await serve(data, async (service) => {
-          await meets(service, data, books, place, left);
-          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
-        });
-        // A kill may give some space back.
-        fill(data, left);
-        const { child, log } = spawnService(data, UNGUARDED);
-        const ended = once(child, 'exit');
-        try {
-          await eventually(() => {
-            if (child.exitCode === null) expect(placesOf(log).size).to.be.greaterThan(0);
+    mountCase(
+      isStarted,
+      `no space for ${where}: killed, started without, and then with`,
+      'tmpfs',
+      () =>
+        withDisk(async (data) => {
+          const books = newBooks();
+          await serve(data, async (service) => {
+            await meets(service, data, books, place, left);
+            expect(await service.end('SIGKILL')).to.equal('SIGKILL');
           });
-        } finally {
-          child.kill('SIGKILL');
-          await ended;
-        }
-        // A supervisor must try again: 78 would tell it not to.
-        expect(child.exitCode).to.be.oneOf([null, 1]);
-        free(data);
-        await endsWhole(data, books, UNGUARDED);
-      }),
+          // A kill may give some space back.
+          fill(data, left);
+          const { child, log } = spawnService(data, UNGUARDED);
+          const ended = once(child, 'exit');
+          try {
+            await eventually(() => {
+              if (child.exitCode === null) expect(placesOf(log).size).to.be.greaterThan(0);
+            });
+          } finally {
+            child.kill('SIGKILL');
+            await ended;
+          }
+          // A supervisor must try again: 78 would tell it not to.
+          expect(child.exitCode).to.be.oneOf([null, 1]);
+          free(data);
+          await endsWhole(data, books, UNGUARDED);
+        }),
     );
   }
 });

@@ -352,6 +352,25 @@ describe('a file that is rotated by copying and truncating', () => {
       });
     }));
 
+  it('doubles nothing when a copy stands where an older one did, and neither was seen before', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b'));
+      await withPond(data, async (pond) => {
+        await settles(pond, ['a', 'b']);
+        renameSync(file, `${file}.1`);
+        await settles(pond, ['a', 'b']);
+      });
+      writeFileSync(file, line('c'));
+      renameSync(`${file}.1`, `${file}.2`);
+      copyFileSync(file, `${file}.1`);
+      await withPond(data, async (pond) => {
+        await settles(pond, ['a', 'b', 'c']);
+        truncateSync(file, 0);
+        await settles(pond, ['a', 'b', 'c']);
+      });
+    }));
+
   it('gives the lines that were unread when it happened, while nothing ran', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');

@@ -12,4 +12,14 @@ export const REGRESSIONS: Readonly<Record<string, History>> = {
     { do: 'append', log: 1, nth: 0, lines: 4, bytes: 300, bad: false },
     { do: 'delete', log: 1, nth: 0 },
   ],
+  'a copy of a file that was not known is not doubled where an older rotated one stood': [
+    { do: 'start' },
+    { do: 'append', log: 2, nth: 0, lines: 4, bytes: 60, bad: false },
+    { do: 'settle' },
+    { do: 'rename', log: 2, create: false },
+    { do: 'settle' },
+    { do: 'kill' },
+    { do: 'append', log: 2, nth: 0, lines: 4, bytes: 60, bad: true },
+    { do: 'copytruncate', log: 2, between: [{ do: 'start' }, { do: 'wait', ms: 1300 }] },
+  ],
 };

@@ -44,6 +44,7 @@ describe('a disk that goes away', () => {
           await endsWhole(data, books, SMALL);
         }),
       ),
+    { timeoutMs: LONG ? 600_000 : 120_000 },
   );
 
   mountCase(

@@ -2,7 +2,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { AppError } from './errors.ts';
 
 /** SQL of 64 KiB, escaped as JSON or a form may escape it, and the parameters beside it. */
-const MAX_BYTES = 256 * 1024;
+const MAX_BYTES = 448 * 1024;
 
 const PARSERS: readonly RequestHandler[] = [
   express.json({ limit: MAX_BYTES }),

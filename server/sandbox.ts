@@ -47,7 +47,9 @@ export async function runOwnSql(
   };
   const world = { dialect, views: query.views, parameters: parametersOf(query), maxRows };
   const translation = await translate(text, world, parse).catch((error: unknown) => {
-    throw error instanceof SqlRefused ? fault('sql', `${error.sentence(text)}.`, error) : error;
+    throw error instanceof SqlRefused
+      ? fault('sql', `${error.sentence(text)}.`, error)
+      : refusal(error);
   });
 
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;

@@ -38,8 +38,8 @@ export function call(
   if (like) return likeness(like, children.map(of), context.dialect, at);
   const most = INTERVALS[name];
   if (most !== undefined) {
-    const [value] = children.map(of);
-    if (!value) throw new Error('BUG: an interval without a number');
+    const [value, ...more] = children.map(of);
+    if (!value || more.length > 0) return refuse(at, notThere(name));
     const number = sql`(${as(value, 'number', at)})::double`;
     const whole =
       name === 'to_seconds'
@@ -71,7 +71,11 @@ export function call(
       at,
       `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${children.length}`,
     );
-  if (!spec.aggregate && (node.distinct || node.filter))
+  if (name !== 'struct_pack' && children.some(({ alias }) => alias))
+    refuse(at, `${name.toUpperCase()} takes no arguments by name`);
+  const isOrdered =
+    node.order_bys !== undefined && nodesOf(nodeOf(node.order_bys).orders).length > 0;
+  if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
     refuse(at, `${name.toUpperCase()} is no aggregate function`);
   const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
   let args = children.map((child, i) =>

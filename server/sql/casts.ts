@@ -4,9 +4,10 @@ import { made } from './functions/index.ts';
 import { intervalOf } from './intervals.ts';
 import { refuse, shown } from './refusal.ts';
 import { type Sql, sql } from './rope.ts';
+import { table } from './table.ts';
 import { nodeOf, type TreeNode } from './tree.ts';
 
-const CASTS: Readonly<Record<string, readonly [Kind, string]>> = {
+const CASTS = table<readonly [Kind, string]>({
   VARCHAR: ['text', 'varchar'],
   BOOLEAN: ['bool', 'boolean'],
   DATE: ['date', 'date'],
@@ -26,10 +27,10 @@ const CASTS: Readonly<Record<string, readonly [Kind, string]>> = {
   DECIMAL: ['number', 'double'],
   TIMESTAMP: ['datetime', 'timestamp'],
   'TIMESTAMP WITH TIME ZONE': ['timestamp', 'timestamp'],
-};
+});
 
 /** What the parser leaves as it is written. */
-const ALIASES: Readonly<Record<string, string>> = {
+const ALIASES = table<string>({
   int64: 'BIGINT',
   int: 'INTEGER',
   float64: 'DOUBLE',
@@ -38,7 +39,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   bool: 'BOOLEAN',
   datetime: 'TIMESTAMP',
   timestamptz: 'TIMESTAMP WITH TIME ZONE',
-};
+});
 
 export function cast(
   context: Context,

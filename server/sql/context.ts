@@ -68,7 +68,7 @@ export interface Context {
 export const LIMITS = {
   tables: 24,
   'unnested values': 64,
-  'parts of an expression': 8000,
+  'parts of an expression': 4000,
   subqueries: 40,
 } as const;
 

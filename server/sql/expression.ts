@@ -168,15 +168,15 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
     case 'timestamp':
     case 'datetime':
       if (readable) return momentOf(value, text, at);
-      if (isMoment(kind)) return sql`(${value.sql})::timestamp`;
+      if (isMoment(kind)) return sql`try_cast(${value.sql} as timestamp)`;
       break;
     case 'date':
-      if (readable) return sql`${momentOf(value, text, at)}::date`;
-      if (isMoment(kind)) return sql`(${value.sql})::date`;
+      if (readable) return sql`try_cast(${momentOf(value, text, at)} as date)`;
+      if (isMoment(kind)) return sql`try_cast(${value.sql} as date)`;
       break;
     case 'time':
       if (readable) return sql`try_cast(${text} as time)`;
-      if (kind === 'timestamp' || kind === 'datetime') return sql`(${value.sql})::time`;
+      if (kind === 'timestamp' || kind === 'datetime') return sql`try_cast(${value.sql} as time)`;
       break;
   }
   return refuse(at, `Expected ${NAMES[to]}, got ${NAMES[kind]}`);
@@ -185,7 +185,10 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
 function momentOf(value: Expression, text: Sql, at: number | null): Sql {
   if (value.literal !== undefined && !MOMENT.test(value.literal))
     refuse(at, `Expected a timestamp such as '2026-11-20T14:00:00Z', got ${shown(value.literal)}`);
-  return sql`try_cast(${text} as timestamptz)::timestamp`;
+  const moment = sql`try_cast(try_cast(${text} as timestamptz) as timestamp)`;
+  if (value.literal !== undefined) return moment;
+  // Near the ends of the engine's range a zone is beyond it, and the cast an error for all that it is tried.
+  return sql`(case when regexp_matches(${text}, '^\\s*\\d{4}-\\d') then ${moment} end)`;
 }
 
 function textOf(value: Expression, at: number | null): Sql {

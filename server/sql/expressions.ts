@@ -10,6 +10,7 @@ import { refuse, shown } from './refusal.ts';
 import { join, sql } from './rope.ts';
 import { resolve, type Scope } from './scope.ts';
 import { subquery } from './subqueries.ts';
+import { table } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 
 /** Checks an expression of the caller's and writes it anew. Throws SqlRefused for whatever is not known here. */
@@ -80,12 +81,12 @@ export function expression(
   }
 }
 
-const NOW: Readonly<Record<string, string>> = {
+const NOW = table<string>({
   current_timestamp: 'current_timestamp',
   current_date: 'current_date',
   current_datetime: 'current_datetime',
   current_time: 'current_time',
-};
+});
 
 function columnRef(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);

@@ -1,7 +1,8 @@
 import { refuse, shown } from './refusal.ts';
+import { table } from './table.ts';
 
 /** BigQuery's elements of a format, by those of the engine. */
-const ELEMENTS: Readonly<Record<string, string>> = {
+const ELEMENTS = table<string>({
   '%E*S': '%S.%f',
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',
@@ -20,7 +21,7 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   '%P': '%p',
   '%Z': 'UTC',
   '%s': '%s',
-};
+});
 const KNOWN = new Set('a A b B c d f g G H I j m M p S u U V w W x X y Y z %'.split(' '));
 
 /** A literal format of FORMAT_TIMESTAMP and its like, as the engine's `strftime` and `strptime` take it. */

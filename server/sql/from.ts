@@ -2,7 +2,7 @@ import type { Context, OwnTables } from './context.ts';
 import { as, comparable, type Expression, jsonOf } from './expression.ts';
 import { type RecordNode, type Records, recordsOf } from './records.ts';
 import { refuse, shown } from './refusal.ts';
-import { identifier, join, type Sql, sql } from './rope.ts';
+import { identifier, join, print, type Sql, sql } from './rope.ts';
 import {
   type Column,
   elementRelation,
@@ -11,6 +11,7 @@ import {
   type Scope,
   tableRelation,
 } from './scope.ts';
+import { table as tableOf } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 import { whole } from './whole.ts';
 
@@ -141,17 +142,12 @@ function table(
   const relation = tableRelation(alias?.toLowerCase() ?? null, id, columns);
   const made: Table = { relation, columns, records: new Map(), id, nullable: false };
   return {
-    sql: { spell: () => flat(block(made, source)) },
+    sql: { spell: () => print(block(made, source)) },
     relations: [relation],
     tables: [made],
     view,
     composite: false,
   };
-}
-
-function flat(piece: Sql): string {
-  if (typeof piece === 'string') return piece;
-  return 'spell' in piece ? piece.spell() : piece.map(flat).join('');
 }
 
 /** A table with the records of its columns beside them. */
@@ -172,13 +168,13 @@ function rowName(column: string, columns: readonly Column[]): string {
   return `record_${columns.findIndex(({ name }) => name === column)}`;
 }
 
-const JOINS: Readonly<Record<string, string>> = {
+const JOINS = tableOf<string>({
   INNER: 'join',
   LEFT: 'left join',
   RIGHT: 'right join',
   OUTER: 'full join',
   FULL: 'full join',
-};
+});
 
 function joined(
   context: Context,

@@ -8,7 +8,7 @@ import { identifier, join, print, sql } from './rope.ts';
 import type { Column } from './scope.ts';
 import { query } from './select.ts';
 import { spell } from './spell.ts';
-import { nodeOf, nodesOf } from './tree.ts';
+import { nodeOf, nodesOf, type TreeNode } from './tree.ts';
 import { limited, ordered } from './whole.ts';
 
 export type { View } from './context.ts';
@@ -53,7 +53,7 @@ export async function translate(
   if (text.length > MAX_SQL)
     refuse(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
   const spelled = spell(tokenize(text, world.dialect), world.dialect);
-  const tree = nodeOf(JSON.parse(await parse(spelled.text)));
+  const tree = treeOf(await parse(spelled.text));
   if (tree.error) return refuse(...faultOf(tree, spelled));
   const [statement, ...others] = nodesOf(tree.statements);
   if (!statement || others.length > 0) return refuse(null, 'Only one statement is allowed');
@@ -104,6 +104,16 @@ export async function translate(
           }
         : null,
   };
+}
+
+/** Of a number that is too large the engine writes what is no JSON. */
+function treeOf(json: string): TreeNode {
+  try {
+    return nodeOf(JSON.parse(json));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return refuse(null, 'A number in the statement is too large');
+  }
 }
 
 function faultOf(

@@ -1,9 +1,10 @@
 import type { Expression } from './expression.ts';
 import { refuse } from './refusal.ts';
 import type { Sql } from './rope.ts';
+import { table } from './table.ts';
 
 /** What makes an interval, and the most that it takes: a thousand years, so that sums of them stay within the engine's range. */
-export const INTERVALS: Readonly<Record<string, string>> = {
+export const INTERVALS = table<string>({
   to_years: '1e3',
   to_quarters: '4e3',
   to_months: '12e3',
@@ -14,7 +15,7 @@ export const INTERVALS: Readonly<Record<string, string>> = {
   to_seconds: '315e8',
   to_milliseconds: '315e11',
   to_microseconds: '315e14',
-};
+});
 
 /** An interval as a literal says it, `'5 minutes'`. */
 export function intervalOf(value: Expression, at: number | null): Sql {

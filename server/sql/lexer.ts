@@ -1,4 +1,5 @@
 import { refuse, shown } from './refusal.ts';
+import { table } from './table.ts';
 
 /** `bigquery`: as Supabase Studio writes it; `duckdb`: standard strings and quoted names. */
 export type Dialect = 'bigquery' | 'duckdb';
@@ -112,7 +113,7 @@ function quoted(
   return refuse(at, 'This string does not end');
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPES = table<string>({
   a: '\x07',
   b: '\b',
   f: '\f',
@@ -126,8 +127,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "'",
   '`': '`',
   '\n': '\n',
-};
-const CODE = /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-3][0-7]{2}))/iy;
+});
+const CODE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-3][0-7]{2}))/y;
 
 function escaped(text: string, at: number): [string, number] {
   const simple = ESCAPES[text[at + 1] ?? ''];

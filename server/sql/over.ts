@@ -5,9 +5,10 @@ import { functionOf, made } from './functions/index.ts';
 import { refuse } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
 import type { Scope } from './scope.ts';
+import { table } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from './tree.ts';
 
-const RANKS: Readonly<Record<string, number>> = {
+const RANKS = table<number>({
   row_number: 0,
   rank: 0,
   rank_dense: 0,
@@ -22,7 +23,7 @@ const RANKS: Readonly<Record<string, number>> = {
   first: 1,
   last: 1,
   nth_value: 2,
-};
+});
 
 export function windowed(
   context: Context,
@@ -87,10 +88,8 @@ export function windowed(
     const kind = most === 0 || name === 'ntile' || !value ? 'number' : value.kind;
     const list = value
       ? [
-          name === 'ntile' ? sql`greatest(1, ${as(value, 'number', at)}::bigint)` : value.sql,
-          ...rest.map((each, i) =>
-            i === 0 ? sql`${as(each, 'number', at)}::bigint` : as(each, kind, at),
-          ),
+          name === 'ntile' ? placeOf(value, name, 1, at) : value.sql,
+          ...rest.map((each, i) => (i === 0 ? placeOf(each, name, 0, at) : as(each, kind, at))),
         ]
       : [];
     return made(
@@ -140,13 +139,26 @@ export function windowed(
   });
 }
 
+/** A number of rows, as a literal: one that is none is an error to the engine. */
+function placeOf(
+  { kind, literal }: Expression,
+  name: string,
+  least: number,
+  at: number | null,
+): Sql {
+  const number = Number(literal ?? Number.NaN);
+  if (kind !== 'number' || !Number.isInteger(number) || number < least || number > 1_000_000)
+    refuse(at, `${name.toUpperCase()} takes a whole number from ${least} on here, written as such`);
+  return String(number);
+}
+
 /** The frames that need no expression. */
-const BOUNDS: Readonly<Record<string, string>> = {
+const BOUNDS = table<string>({
   UNBOUNDED_PRECEDING: 'unbounded preceding',
   UNBOUNDED_FOLLOWING: 'unbounded following',
   CURRENT_ROW_RANGE: 'current row',
   CURRENT_ROW_ROWS: 'current row',
-};
+});
 
 function frameOf({ start, end }: TreeNode, at: number | null): Sql {
   const [from, to] = [BOUNDS[String(start)], BOUNDS[String(end)]];

@@ -1,3 +1,5 @@
+import { refuse } from './refusal.ts';
+
 /**
  * A piece of SQL that is put together before all of it is known: how a field is read depends on every use of it, so its
  * spelling is asked for last.
@@ -13,10 +15,23 @@ export function join(pieces: readonly Sql[], separator: string): Sql {
   return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [separator, piece]));
 }
 
-/** The text of a piece. */
+/** Characters of a statement that is put together; parts that are used twice, in parts that are used twice, have no other bound. */
+const MAX_WRITTEN = 128 * 1024;
+
+/** The text of a piece. Throws SqlRefused when it becomes too long. */
 export function print(piece: Sql): string {
-  if (typeof piece === 'string') return piece;
-  return 'spell' in piece ? piece.spell() : piece.map(print).join('');
+  const texts: string[] = [];
+  let length = 0;
+  const write = (part: Sql): void => {
+    if (typeof part === 'string') {
+      length += part.length;
+      if (length > MAX_WRITTEN) refuse(null, 'The statement is too long when it is written out');
+      texts.push(part);
+    } else if ('spell' in part) write(part.spell());
+    else for (const each of part) write(each);
+  };
+  write(piece);
+  return texts.join('');
 }
 
 /** A text as a string literal; the engine knows no escape in it but the doubled quote. */

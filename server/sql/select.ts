@@ -5,11 +5,14 @@ import { made } from './functions/index.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, print, type Sql, sql } from './rope.ts';
 import type { Column, Scope } from './scope.ts';
+import { table } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 import { whole } from './whole.ts';
 
 const MAX_COLUMNS = 500;
 const MAX_DEPTH = 10;
+/** What is sorted or grouped by. */
+const MAX_KEYS = 100;
 const MAX_LIMIT = 1_000_000;
 
 interface Item {
@@ -264,6 +267,7 @@ function grouping(
 ): Sql[] | 'all' | null {
   if (node.aggregate_handling === 'FORCE_AGGREGATES') return 'all';
   const groups = nodesOf(node.group_expressions);
+  if (groups.length > MAX_KEYS) refuse(at, `GROUP BY takes ${MAX_KEYS} expressions at most`);
   const sets = Array.isArray(node.group_sets) ? node.group_sets : [];
   if (sets.length > 1 || (Array.isArray(sets[0]) && sets[0].length !== groups.length))
     refuse(at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
@@ -315,6 +319,7 @@ function modifiersOf(context: Context, node: TreeNode, at: number | null): Modif
     } else if (modifier.type === 'ORDER_MODIFIER') {
       only(modifier, ['orders'], at);
       orders = nodesOf(modifier.orders);
+      if (orders.length > MAX_KEYS) refuse(at, `ORDER BY takes ${MAX_KEYS} expressions at most`);
     } else if (modifier.type === 'LIMIT_MODIFIER') {
       only(modifier, ['limit', 'offset'], at);
       limit = modifier.limit === undefined ? null : rowCount(context, nodeOf(modifier.limit));
@@ -448,11 +453,11 @@ function newestOf(
   return { view: isNewest ? source.view : null, orders: [] };
 }
 
-const OPERATIONS: Readonly<Record<string, string>> = {
+const OPERATIONS = table<string>({
   UNION: 'union',
   EXCEPT: 'except',
   INTERSECT: 'intersect',
-};
+});
 
 function setOperation(
   context: Context,

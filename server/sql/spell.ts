@@ -1,5 +1,6 @@
 import type { Dialect, Token } from './lexer.ts';
 import { refuse, shown } from './refusal.ts';
+import { table } from './table.ts';
 
 /**
  * The caller's SQL as the engine's parser is given it: ASCII, with a placeholder for each string and quoted name, so that
@@ -28,7 +29,7 @@ const RESERVED = new Set(
 );
 
 /** BigQuery's types by the names of the engine; its TIMESTAMP is a moment, its DATETIME is not. */
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES = table<string>({
   int64: 'bigint',
   int: 'bigint',
   integer: 'bigint',
@@ -45,21 +46,21 @@ const TYPES: Readonly<Record<string, string>> = {
   bool: 'boolean',
   datetime: 'timestamp',
   timestamp: 'timestamptz',
-};
+});
 
-const FUNCTIONS: Readonly<Record<string, string>> = {
+const FUNCTIONS = table<string>({
   safe_cast: 'try_cast',
   timestamp: 'timestamp_of',
   datetime: 'datetime_of',
   date: 'date_of',
   time: 'time_of',
-};
-const SUBSCRIPTS: Readonly<Record<string, string>> = {
+});
+const SUBSCRIPTS = table<string>({
   offset: 'offset_of',
   safe_offset: 'offset_of',
   ordinal: 'ordinal_of',
   safe_ordinal: 'ordinal_of',
-};
+});
 /** After a trailing comma, which BigQuery allows in a select list. */
 const CLAUSES = new Set([
   'from',
@@ -78,6 +79,14 @@ export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
   const statement = single(tokens);
   const [first] = statement;
   if (!is(first, 'select', 'with', '(')) refuse(first?.at ?? null, 'Only SELECT is allowed');
+  statement.forEach((token, i) => {
+    const [before, next] = [statement[i - 1], statement[i + 1]];
+    const sets = is(token, 'rollup', 'cube') && is(next, '(') && is(before, 'by', ',');
+    // The tree does not tell them from a plain GROUP BY.
+    if (sets || (is(token, 'grouping') && is(next, 'sets')))
+      refuse(token.at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
+  });
+  cases(statement);
   const depth = brackets(statement);
   const words = dialect === 'bigquery' ? translated(statement, depth) : statement;
 
@@ -122,6 +131,22 @@ function single(tokens: readonly Token[]): Token[] {
   if (more) refuse(more.at, 'Only one statement is allowed, without a ";" in it');
   if (statement.length === 0) refuse(null, 'There is no statement');
   return statement;
+}
+
+/** The parser writes the value of `case value when …` once for each WHEN. */
+const MAX_WHENS = 500;
+const MAX_CASE_VALUE = 60;
+
+function cases(tokens: readonly Token[]) {
+  const whens = tokens.filter((token) => is(token, 'when'));
+  const [one] = whens.slice(MAX_WHENS);
+  if (one) refuse(one.at, `A statement may have ${MAX_WHENS} WHENs at most`);
+  tokens.forEach((token, i) => {
+    if (!is(token, 'case')) return;
+    const value = tokens.slice(i + 1, i + 2 + MAX_CASE_VALUE);
+    if (value.length > MAX_CASE_VALUE && !value.some((each) => is(each, 'when')))
+      refuse(token.at, 'The value behind CASE is too long');
+  });
 }
 
 /** The number of the partner of each bracket. */

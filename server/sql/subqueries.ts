@@ -7,6 +7,13 @@ import type { Scope } from './scope.ts';
 import { nodeOf, only, type TreeNode } from './tree.ts';
 import { whole } from './whole.ts';
 
+/** The engine's planner takes twice as long for each. */
+const MAX_DEPTH = 4;
+
+function depthOf(scope: Scope | null): number {
+  return scope ? 1 + depthOf(scope.outer) : 0;
+}
+
 export function subquery(
   context: Context,
   node: TreeNode,
@@ -16,6 +23,8 @@ export function subquery(
   const at = context.at(node);
   only(node, ['subquery_type', 'subquery', 'child', 'comparison_type'], at);
   context.count('subqueries', at);
+  if (depthOf(scope) > MAX_DEPTH)
+    refuse(at, `Subqueries may stand ${MAX_DEPTH} deep in each other at most`);
   const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, tables, 1);
   if (node.subquery_type === 'EXISTS' || node.subquery_type === 'NOT_EXISTS') {
     return {

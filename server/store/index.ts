@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSource, type Sink, type Source } from '../../ingest/index.ts';
+import { AppError } from '../errors.ts';
 import { type Commits, createWriter } from './append.ts';
 import { createAsides } from './asides.ts';
 import { type Ask, askReaders } from './ask.ts';
@@ -131,7 +132,23 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
-    const ask: Ask = (sql) => fatal(askReaders(readers, sql));
+    /** Where SQL of callers has taken the memory, it gives way. */
+    const first = async <T>(query: () => Promise<T>): Promise<T> => {
+      try {
+        return await query();
+      } catch (error) {
+        if (!isOutOfMemory(error) || !sandbox.busy()) throw error;
+        await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
+        return query();
+      }
+    };
+    /** Ingest tries again by itself, from what the database says then. */
+    const makeRoom = async (error: unknown): Promise<never> => {
+      if (isOutOfMemory(error) && sandbox.busy())
+        await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
+      throw error;
+    };
+    const ask: Ask = (sql) => fatal(first(() => askReaders(readers, sql)));
     const retention = createRetention({
       writer: { between: (action) => fatal(writer.between(action)) },
       ask,
@@ -155,14 +172,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       sink: {
         lanes: engine.lanes,
         files: () => fatal(writer.files()),
-        append: (batches) => fatal(writer.append(batches)),
+        append: (batches) => fatal(writer.append(batches).catch(makeRoom)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),
         room: (bytes) => fatal(room(bytes)),
         idle: () => fatal(writer.idle()),
       },
       retention,
       commits: () => writer.commits(),
-      query: (text, values, limits) => fatal(readers.query(text, values, limits)),
+      query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
       probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),
       sandbox: { query: (text, values, limits) => fatal(sandbox.query(text, values, limits)) },
@@ -171,6 +188,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         readers.stop(reason);
         sandbox.stop(reason);
       },
+      giveWay: (reason) => readers.giveWay(reason),
       async close() {
         await Promise.all([readers.close(), sandbox.close()]);
       },
@@ -201,6 +219,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     engine.close();
     throw error;
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /Out of Memory Error|failed to pin block/.test(error.message);
 }
 
 /** DuckDB invalidates a database after some errors: every later statement of this process fails. */

@@ -39,6 +39,8 @@ export interface Readers {
   probe(): Promise<void>;
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
   busy(): boolean;
+  /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
+  giveWay(reason: Error): Promise<void>;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
   stop(reason: Error): void;
   /** Ends every query, waits for their ends, and closes. */
@@ -72,6 +74,8 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
   const prober = await engine.connect();
   const all = [...idle, prober];
   const stopping = new AbortController();
+  let current = new AbortController();
+  const running = new Set<Promise<unknown>>();
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
 
   const lease = async (signal: AbortSignal): Promise<DuckDBConnection> => {
@@ -113,13 +117,16 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
           graceMs,
         );
       }, timeoutMs);
-      const ends = AbortSignal.any([timeout.signal, stopping.signal, ...(signal ? [signal] : [])]);
+      const others = [stopping.signal, current.signal, ...(signal ? [signal] : [])];
+      const ends = AbortSignal.any([timeout.signal, ...others]);
       try {
         const connection = await lease(ends);
         try {
-          return await interruptible(connection, ends, () =>
+          const rows = interruptible(connection, ends, () =>
             run(connection, sql, values, maxRows, maxBytes),
           );
+          running.add(rows);
+          return await rows.finally(() => running.delete(rows));
         } finally {
           release(connection);
         }
@@ -154,6 +161,11 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       }
     },
     busy: () => idle.length < connections || probing !== null,
+    async giveWay(reason) {
+      current.abort(reason);
+      current = new AbortController();
+      await Promise.allSettled(running);
+    },
     stop: (reason) => stopping.abort(reason),
     async close() {
       stopping.abort(new AppError('DRAINING'));

@@ -1,8 +1,8 @@
-import { as, isMoment, type Kind, shownOf, sortKeys } from '../expression.ts';
+import { as, isMoment, type Kind, MAX_GROWTH, shownOf, sortKeys } from '../expression.ts';
 import { refuse } from '../refusal.ts';
 import { literal, type Sql, sql } from '../rope.ts';
 import type { Functions } from './call.ts';
-import { constant, constantText, made, type SqlFunction } from './call.ts';
+import { constant, constantText, growthOf, made, type SqlFunction } from './call.ts';
 
 function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFunction {
   return {
@@ -22,6 +22,14 @@ function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFuncti
 const countIf = aggregate('number', 'bool', (value) => sql`count(case when ${value} then 1 end)`);
 
 const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
+
+/** Of numbers whose squares are numbers: of others the engine's is an error. */
+const spread = (name: string) =>
+  aggregate(
+    'number',
+    'number',
+    (value) => sql`${name}(case when abs((${value})::double) < 1e150 then (${value})::double end)`,
+  );
 
 const counted: SqlFunction = {
   least: 1,
@@ -119,6 +127,13 @@ function quantile(name: string): SqlFunction {
   };
 }
 
+/**
+ * What an aggregate puts together is cut: it can stand in every row of a join, and is not covered by the memory limit there.
+ * Characters of a text, elements of a list.
+ */
+const MAX_TEXT = 16_384;
+const MAX_LIST = 100;
+
 /** `present`: without NULLs. The second argument is how many elements there may be. */
 function listed(present: boolean): SqlFunction {
   return {
@@ -131,14 +146,9 @@ function listed(present: boolean): SqlFunction {
       const item = value.kind === 'null' ? 'null::varchar' : value.sql;
       const filter = present ? sql` filter (where ${item} is not null)` : '';
       const list = sql`list(${info.distinct ? 'distinct ' : ''}${item}${info.order(item)})${filter}`;
-      const most = limit ? constant(limit, 0, 1_000_000, info) : null;
-      const rest = { aggregate: true, element: value.kind, growth: 16 };
-      return made(
-        'array',
-        most === null ? list : sql`list_slice(${list}, 1, ${String(most)})`,
-        [value],
-        rest,
-      );
+      const most = limit ? constant(limit, 0, MAX_LIST, info) : MAX_LIST;
+      const rest = { aggregate: true, element: value.kind, growth: growthOf(value) * MAX_GROWTH };
+      return made('array', sql`list_slice(${list}, 1, ${String(most)})`, [value], rest);
     },
   };
 }
@@ -173,9 +183,9 @@ const strung: SqlFunction = {
     const item = as(value, 'text', info.at);
     return made(
       'text',
-      sql`string_agg(${info.distinct ? 'distinct ' : ''}${item}, ${literal(between)}${info.order(item)})`,
+      sql`left(string_agg(${info.distinct ? 'distinct ' : ''}${item}, ${literal(between)}${info.order(item)}), ${String(MAX_TEXT)})`,
       [value],
-      { aggregate: true, growth: 16 },
+      { aggregate: true, growth: 1 },
     );
   },
 };
@@ -210,12 +220,12 @@ export const AGGREGATES: Functions = {
   sum: numeric('sum'),
   avg: numeric('avg'),
   mean: numeric('avg'),
-  stddev: numeric('stddev_samp'),
-  stddev_samp: numeric('stddev_samp'),
-  stddev_pop: numeric('stddev_pop'),
-  variance: numeric('var_samp'),
-  var_samp: numeric('var_samp'),
-  var_pop: numeric('var_pop'),
+  stddev: spread('stddev_samp'),
+  stddev_samp: spread('stddev_samp'),
+  stddev_pop: spread('stddev_pop'),
+  variance: spread('var_samp'),
+  var_samp: spread('var_samp'),
+  var_pop: spread('var_pop'),
   median: numeric('median'),
   min: outermost('min'),
   max: outermost('max'),

@@ -1,16 +1,18 @@
-import { alike, as, type Expression, nameOf } from '../expression.ts';
+import { alike, as, type Expression, MAX_GROWTH, nameOf } from '../expression.ts';
 import { refuse } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
 import type { Functions } from './call.ts';
-import { constantText, grown, growthOf, made, type SqlFunction } from './call.ts';
+import { constantText, grown, growthOf, made, type SqlFunction, together } from './call.ts';
 
 const array: SqlFunction = {
   least: 0,
   most: 1000,
-  build(args, { at }) {
-    const { kind, values } = alike(args, at);
-    if (kind === 'array') refuse(at, 'An array of arrays can not be made');
-    return made('array', sql`[${join(values, ', ')}]`, args, { element: kind });
+  build(args, info) {
+    const { kind, values } = alike(args, info.at);
+    if (kind === 'array') refuse(info.at, 'An array of arrays can not be made');
+    // Twice, as the engine's binder takes twice as long for each that stands in another.
+    const growth = grown(2 * together(args), info);
+    return made('array', sql`[${join(values, ', ')}]`, args, { element: kind, ...growth });
   },
 };
 
@@ -30,6 +32,9 @@ export const arrayLength: SqlFunction = {
       : refuse(at, `Expected an array, got ${nameOf(value.kind)}`);
   },
 };
+
+/** Characters of a text that is made of an array, at most; it is cut. */
+const MAX_TEXT = 65_536;
 
 const arrayText: SqlFunction = {
   least: 2,
@@ -51,9 +56,10 @@ const arrayText: SqlFunction = {
       value.element === 'text' ? value.sql : sql`list_transform(${value.sql}, lambda e: ${item})`;
     return made(
       'text',
-      sql`array_to_string(${texts}, ${literal(between)})`,
+      sql`left(array_to_string(${texts}, ${literal(between)}), ${String(MAX_TEXT)})`,
       [value],
-      grown(growthOf(value) * (1 + between.length), info),
+      // Not more than of the list, so that lists of such texts come to an end.
+      { growth: Math.min(growthOf(value), MAX_GROWTH) },
     );
   },
 };

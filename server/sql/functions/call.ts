@@ -55,6 +55,20 @@ export function grown(growth: number, { at, name }: Call): { growth: number } {
   return { growth };
 }
 
+/** How much longer a value is that holds all of these; literals are as long as they are written. */
+export function together(args: readonly Expression[]): number {
+  const growths = args.map((arg) => (arg.literal === undefined && isLong(arg) ? growthOf(arg) : 0));
+  return Math.max(
+    1,
+    growths.reduce((sum, growth) => sum + growth, 0),
+  );
+}
+
+/** Whether a value may be as long as a stored text. */
+function isLong({ kind }: Expression): boolean {
+  return kind === 'text' || kind === 'json' || kind === 'array';
+}
+
 export const growthOf = (value: Expression | undefined) => value?.growth ?? 1;
 
 /** A whole number that stands in the SQL itself. */

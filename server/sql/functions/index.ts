@@ -1,6 +1,7 @@
+import { table } from '../table.ts';
 import { AGGREGATES } from './aggregates.ts';
 import { ARRAYS } from './arrays.ts';
-import type { Functions, SqlFunction } from './call.ts';
+import type { SqlFunction } from './call.ts';
 import { CHOICES } from './choices.ts';
 import { JSON_VALUES } from './json.ts';
 import { NUMBERS } from './numbers.ts';
@@ -13,7 +14,7 @@ export { type Call, guarded, made } from './call.ts';
  * Every function that the SQL of a caller may name, by the name that the parser gives it. Total ones only: none fails
  * on a value, and none gives a text that is much longer than those it is given.
  */
-const FUNCTIONS: Functions = {
+const FUNCTIONS = table<SqlFunction>({
   ...TEXTS,
   ...NUMBERS,
   ...TIMES,
@@ -21,9 +22,9 @@ const FUNCTIONS: Functions = {
   ...JSON_VALUES,
   ...ARRAYS,
   ...AGGREGATES,
-};
+});
 
 /** The function of this name; undefined when callers may not name it. */
 export function functionOf(name: string): SqlFunction | undefined {
-  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  return FUNCTIONS[name];
 }

@@ -12,7 +12,15 @@ import { refuse, shown } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
 import { arrayLength } from './arrays.ts';
 import type { Functions } from './call.ts';
-import { type Call, constantText, grown, growthOf, made, type SqlFunction } from './call.ts';
+import {
+  type Call,
+  constantText,
+  grown,
+  growthOf,
+  made,
+  type SqlFunction,
+  together,
+} from './call.ts';
 
 function jsonPath(value: Expression | undefined, info: Call): Step[] {
   const path = value === undefined ? '$' : constantText(value, info);
@@ -109,12 +117,18 @@ function jsonArray(form: 'values' | 'texts'): SqlFunction {
 const structure: SqlFunction = {
   least: 1,
   most: 100,
-  build(args, { at, names }) {
+  build(args, info) {
+    const { at, names } = info;
     const members = args.flatMap((arg, i) => [
       literal(names[i] ?? `_field_${i + 1}`),
       arg.kind === 'null' ? 'null' : as(arg, 'json', at),
     ]);
-    return made('json', sql`json_object(${join(members, ', ')})`, args);
+    return made(
+      'json',
+      sql`json_object(${join(members, ', ')})`,
+      args,
+      grown(2 * together(args), info),
+    );
   },
 };
 

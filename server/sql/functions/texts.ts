@@ -104,6 +104,11 @@ const concatenated: SqlFunction = {
       (sum, arg) => sum + (arg.literal === undefined ? growthOf(arg) : 0),
       0,
     );
+    const texts = args.map(({ kind, literal: given }) => (kind === 'text' ? given : undefined));
+    if (texts.every((each) => each !== undefined)) {
+      const whole = texts.join('');
+      return { kind: 'text', sql: literal(whole), literal: whole };
+    }
     const parts = args.map((arg) => as(arg, 'text', info.at));
     return made('text', sql`(${join(parts, ' || ')})`, args, grown(Math.max(1, growth), info));
   },
@@ -222,6 +227,20 @@ function edge(name: string): SqlFunction {
   };
 }
 
+/** Of a literal it is one again, as patterns must be. */
+function cased(name: string, change: (value: string) => string): SqlFunction {
+  const plain = text(name);
+  return {
+    ...plain,
+    build(args, info) {
+      const [value] = args;
+      if (value?.kind !== 'text' || value.literal === undefined) return plain.build(args, info);
+      const changed = change(value.literal);
+      return { kind: 'text', sql: literal(changed), literal: changed };
+    },
+  };
+}
+
 const trimmed = (name: string) => text(name, ['text', 'text'], 1);
 
 const length: SqlFunction = {
@@ -235,15 +254,25 @@ const length: SqlFunction = {
 
 /** Texts and regular expressions. */
 export const TEXTS: Functions = {
-  lower: text('lower'),
-  upper: text('upper'),
+  lower: cased('lower', (value) => value.toLowerCase()),
+  upper: cased('upper', (value) => value.toUpperCase()),
   reverse: text('reverse'),
-  initcap: simple(
-    'text',
-    ['text'],
-    ([value = '']) =>
-      sql`array_to_string(list_transform(string_split(lower(${value}), ' '), lambda w: upper(left(w, 1)) || substring(w, 2)), ' ')`,
-  ),
+  initcap: {
+    least: 1,
+    most: 1,
+    build([value], info) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      const words = sql`string_split(lower(${as(value, 'text', info.at)}), ' ')`;
+      const list = sql`list_transform(${words}, lambda w: upper(left(w, 1)) || substring(w, 2))`;
+      // The engine's binder takes twice as long for each that stands in another.
+      return made(
+        'text',
+        sql`array_to_string(${list}, ' ')`,
+        [value],
+        grown(growthOf(value) * 4, info),
+      );
+    },
+  },
   format: formatted,
   string: simple('text', ['text'], ([value = '']) => value),
   trim: trimmed('trim'),

@@ -2,10 +2,11 @@ import { as, type Expression, isMoment, type Kind, nameOf } from '../expression.
 import { formatOf } from '../formats.ts';
 import { refuse, shown } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
+import { table } from '../table.ts';
 import type { Functions } from './call.ts';
 import { type Call, constantText, guarded, made, type SqlFunction, simple } from './call.ts';
 
-const UNITS: Readonly<Record<string, string>> = {
+const UNITS = table<string>({
   microsecond: 'microsecond',
   millisecond: 'millisecond',
   second: 'second',
@@ -18,8 +19,8 @@ const UNITS: Readonly<Record<string, string>> = {
   quarter: 'quarter',
   year: 'year',
   isoyear: 'isoyear',
-};
-const PARTS: Readonly<Record<string, string>> = {
+});
+const PARTS = table<string>({
   ...UNITS,
   dayofweek: 'dow',
   dow: 'dow',
@@ -28,7 +29,7 @@ const PARTS: Readonly<Record<string, string>> = {
   doy: 'doy',
   epoch: 'epoch',
   isoyear: 'isoyear',
-};
+});
 
 function unitOf(
   value: string | undefined,
@@ -254,7 +255,8 @@ function fromEpoch(factor: string): SqlFunction {
     build(args, { at }) {
       const count = as(args[0] as Expression, 'number', at);
       const micros = sql`try_cast((${count})::double * ${factor} as bigint)`;
-      return made('timestamp', guarded(args, sql`make_timestamp(${micros})`), args);
+      const moment = sql`(case when ${micros} between -62135596800000000 and 253370764800000000 then make_timestamp(${micros}) end)`;
+      return made('timestamp', moment, args);
     },
   };
 }

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { TOKEN } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import { type Dialect, GROUPS } from './sql/attacks.ts';
+import { hostile } from './sql/names.ts';
+import { type Answer, type Stage, type Way, withTwins } from './sql/stage.ts';
+
+const DIALECTS: readonly Dialect[] = ['bigquery', 'duckdb'];
+/** What only the engine says, or only its own tables are called. */
+const INSIDES =
+  /\b(?:Parser|Binder|Catalog|Conversion|Invalid Input|Out of Range|IO|INTERNAL|Permission|Not implemented|Serialization) Error|\bDid you mean|\bCandidate|\bLINE \d+:|duckdb|json_serialize|\.ts:\d|node_modules/i;
+
+describe('consumer SQL: attacks', () => {
+  for (const [id, { title, attacks }] of Object.entries(GROUPS))
+    faultCase(
+      id,
+      `${attacks.length} attacks: ${title}`,
+      () =>
+        withTwins(async (stages) => {
+          const before = await Promise.all(stages.map((stage) => stage.state()));
+          const faults: string[] = [];
+          for (const [n, attack] of attacks.entries())
+            for (const dialect of DIALECTS)
+              for (const way of ['get', n % 2 ? 'json' : 'form'] as const) {
+                const { got, fault } = await strike(stages, attack.sql, dialect, way);
+                const expected = attack.answered.includes(dialect) ? '200 ' : '400 SQL_INVALID';
+                const wrong = got === expected ? null : `${got} instead of ${expected}`;
+                if (fault ?? wrong)
+                  faults.push(
+                    `${attack.name} (${dialect}, ${way}): ${fault ?? wrong}: ${attack.sql}`,
+                  );
+              }
+          expect(faults.join('\n')).to.equal('');
+          expect(await Promise.all(stages.map((stage) => stage.state()))).to.deep.equal(before);
+        }),
+      { timeoutMs: 300_000 },
+    );
+
+  faultCase(
+    'S05c',
+    'names and texts that look like SQL, in every place where one can be written',
+    () =>
+      withTwins(async (stages) => {
+        const before = await Promise.all(stages.map((stage) => stage.state()));
+        const faults: string[] = [];
+        const tally = new Map<string, number>();
+        const asked = [...hostile()].filter((_, n) => LONG || n % 9 === 0);
+        for (const sql of asked)
+          for (const dialect of DIALECTS) {
+            const { fault, got } = await strike(stages, sql, dialect, 'json');
+            tally.set(got, (tally.get(got) ?? 0) + 1);
+            if (fault) faults.push(`${sql} (${dialect}): ${fault}`);
+            else if (!['200 ', '400 SQL_INVALID'].includes(got))
+              faults.push(`${sql} (${dialect}): ${got}`);
+          }
+        console.log(`      ${JSON.stringify([...tally])}`);
+        expect(faults.join('\n')).to.equal('');
+        expect(await Promise.all(stages.map((stage) => stage.state()))).to.deep.equal(before);
+      }),
+    { timeoutMs: LONG ? 1_800_000 : 300_000 },
+  );
+});
+
+/** Asks both twins; gives what came, and what is wrong with it, or null. */
+async function strike(
+  stages: readonly [Stage, Stage],
+  sql: string,
+  dialect: Dialect,
+  way: Way,
+): Promise<{ got: string; fault: string | null }> {
+  const token = (stage: Stage) => (way === 'get' ? stage.pinned : TOKEN);
+  const answers = await Promise.all(
+    stages.map((stage) => stage.ask({ sql, dialect, way, token: token(stage) })),
+  );
+  const [first, second] = answers.map(({ text }) => text.slice(0, 500));
+  const [got = '', other] = answers.map(({ status, code }) => `${status} ${code}`);
+  const leaks = stages.flatMap((stage, i) => stage.leaks(answers[i] as Answer));
+  let fault: string | null = null;
+  if (leaks.length > 0) fault = `tells ${leaks}: ${first} ${second}`;
+  else if (answers[0] && answers[1] && !alike(answers[0], answers[1]))
+    fault = `differs with what is hidden: ${got} ${other}\n${first}\n${second}`;
+  else if (got !== '200 ' && INSIDES.test(without(first ?? '', sql)))
+    fault = `says what only the engine says: ${first}`;
+  return { got: `${got}`, fault };
+}
+
+/** Rows that nobody sorted may come in any order. */
+function alike(one: Answer, other: Answer): boolean {
+  const sorted = ({ rows }: Answer) => rows.map((row) => JSON.stringify(row)).sort();
+  if (one.status !== 200 || other.status !== 200) return one.text === other.text;
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}
+
+/** A refusal may name what the caller wrote. */
+function without(text: string, sql: string): string {
+  const words = sql.match(/[A-Za-z_]\w{3,}/g) ?? [];
+  return words.reduce((rest, word) => rest.replaceAll(new RegExp(word, 'gi'), ''), text);
+}

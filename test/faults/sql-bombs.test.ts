@@ -1,0 +1,223 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { faultCase, LONG } from './case.ts';
+import { type Bombs, EXPRESSIONS, MEMORY, PLANS, RESULTS, TIME } from './sql/bombs.ts';
+import { ENDS } from './sql/ends.ts';
+import { type Answer, CALLER, type Stage, withStage } from './sql/stage.ts';
+import { ledger, memoryMb } from './trial.ts';
+
+const TIMEOUT_MS = 1000;
+/** From the end of its time to the end of a query: what the slowest takes that an interrupt can still end. */
+const LATE_MS = 8000;
+const MEMORY_MB = 256;
+/** What the process may take beside the engine's memory: the JSON of an answer, several times, and what the allocator keeps. */
+const SLACK_MB = 400;
+/** A bomb that is not contained ends the service then, not the machine. */
+const BOUND = ['prlimit', '--data=8000000000'];
+const LINES = LONG ? 50_000 : 10_000;
+const SETTINGS = {
+  TAILPOND_QUERY_TIMEOUT: `${TIMEOUT_MS}ms`,
+  TAILPOND_MEMORY: `${MEMORY_MB}MB`,
+  TAILPOND_LOG_LEVEL: 'info',
+};
+/** What no answer says. */
+const NEVER = /INTERNAL/;
+/** The same of queries over odd values: as this is told what the engine refuses only when it runs. */
+const UNFIT = /INTERNAL|The statement can not be run/;
+/** What a bomb may be answered with; anything else is a fault of the service. */
+const ALLOWED = [
+  '200 ',
+  '400 SQL_INVALID',
+  '400 RESULT_TOO_LARGE',
+  '400 QUERY_TOO_LARGE',
+  '503 OVERLOADED',
+  '504 QUERY_TIMEOUT',
+];
+
+describe('consumer SQL: bombs', () => {
+  faultCase('S06a', 'what takes memory beside the engine’s own: one after the other', () =>
+    loaded((stage) => drop(stage, MEMORY)),
+  );
+
+  faultCase('S06b', 'what takes memory beside the engine’s own: 20 at a time', () =>
+    loaded((stage) => drop(stage, MEMORY, 20)),
+  );
+
+  faultCase(
+    'S07',
+    'what takes time is ended, or refused when it could not be',
+    () => loaded((stage) => drop(stage, TIME)),
+    { timeoutMs: 300_000 },
+  );
+
+  faultCase(
+    'S09',
+    'what is long in the planning, or deep, is refused',
+    () => loaded((stage) => drop(stage, PLANS)),
+    { timeoutMs: 600_000 },
+  );
+
+  faultCase('S10', 'an answer that is too large is refused, and does not hold up others', () =>
+    loaded((stage) => drop(stage, RESULTS)),
+  );
+
+  faultCase(
+    'S11',
+    'expressions that are long in the making or the matching',
+    () => loaded((stage) => drop(stage, EXPRESSIONS)),
+    { timeoutMs: 300_000 },
+  );
+
+  faultCase(
+    'S13b',
+    'numbers, times and texts at the ends of what there is fail no query',
+    () =>
+      withStage(0, { env: SETTINGS, inside: BOUND }, (stage) =>
+        drop(stage, sampled(ENDS), 1, UNFIT),
+      ),
+    { timeoutMs: 900_000 },
+  );
+});
+
+/** All in the long form, one of ten in the short one. */
+function sampled(bombs: Bombs): Bombs {
+  return LONG
+    ? bombs
+    : Object.fromEntries(Object.entries(bombs).filter((_, n) => n < 100 || n % 10 === 0));
+}
+
+/** A service of little memory and little time with many lines of the caller. */
+function loaded(action: (stage: Stage) => Promise<void>): Promise<void> {
+  return withStage(0, { env: SETTINGS, inside: BOUND }, async (stage) => {
+    const before = (await ledger(stage.service)).rows;
+    const folder = join(stage.data, 'logs', 'edge_logs');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'many.ndjson'), lines().join(''));
+    await eventually(async () =>
+      expect((await ledger(stage.service)).rows).to.equal(before + LINES),
+    );
+    await action(stage);
+  });
+}
+
+function lines(): string[] {
+  const books = newBooks('many');
+  return Array.from({ length: LINES }, (_, n) => {
+    const text = Array.from({ length: 8 }, (_unused, i) =>
+      ((n + 1) * 2654435761 * (i + 1)).toString(36),
+    );
+    const line = JSON.parse(books.line());
+    const timestamp = new Date(Date.UTC(2026, 7, 21, 12, 0, 20, n % 1000) + n).toISOString();
+    const metadata = { request: { path: `/rest/${n % 100}`, method: 'GET' }, list: text };
+    const event_message = text.join(' ').repeat(4);
+    return `${JSON.stringify({ ...line, timestamp, project: CALLER.project, event_message, metadata })}\n`;
+  });
+}
+
+/** Asks all of them, `abreast` at a time, while lines come in and others ask. */
+async function drop(stage: Stage, bombs: Bombs, abreast = 1, never = NEVER): Promise<void> {
+  const { service } = stage;
+  const faults: string[] = [];
+  const tally = new Map<string, number>();
+  const heavy: { what: string; mb: number; lateMs: number }[] = [];
+  const queue = Object.entries(bombs).flatMap(([name, sql]) =>
+    (['bigquery', 'duckdb'] as const).map((dialect) => ({ name, sql, dialect })),
+  );
+  const idleMb = memoryMb(service, 'VmRSS');
+  const worker = async () => {
+    for (let bomb = queue.shift(); bomb; bomb = queue.shift()) {
+      const { name, sql, dialect } = bomb;
+      const what = `${name} (${dialect})`;
+      forgetPeak(stage);
+      const began = performance.now();
+      const signal = AbortSignal.timeout(TIMEOUT_MS * abreast + LATE_MS);
+      const answer = await stage
+        .ask({ sql, dialect, way: 'json', signal })
+        .catch((error: Error) => error);
+      const lateMs = performance.now() - began - TIMEOUT_MS;
+      const got = answer instanceof Error ? `${answer}` : `${answer.status} ${answer.code}`;
+      tally.set(got, (tally.get(got) ?? 0) + 1);
+      if (process.env.TAILPOND_TEST_TELL) console.log(`${got}: ${what}: ${shown(answer)}`);
+      if (!ALLOWED.includes(got) || never.test(shown(answer)))
+        faults.push(`${what}: ${got} ${shown(answer)}`);
+      const { exitCode, signalCode } = service.child;
+      if (exitCode !== null || signalCode !== null) {
+        faults.push(`${what}: the service ended with ${exitCode ?? signalCode}`);
+        return;
+      }
+      const mb = memoryMb(service, 'VmHWM') - idleMb;
+      heavy.push({ what, mb, lateMs });
+      if (mb > MEMORY_MB + SLACK_MB) faults.push(`${what}: ${mb.toFixed(0)} MB more than idle`);
+    }
+  };
+  await meanwhile(stage, faults, () =>
+    Promise.all(Array.from({ length: abreast }, worker)).then(() => {}),
+  );
+  const most = heavy.toSorted((a, b) => b.mb - a.mb)[0];
+  const latest = heavy.toSorted((a, b) => b.lateMs - a.lateMs)[0];
+  console.log(
+    `      ${JSON.stringify([...tally])}; most memory: ${most?.mb.toFixed(0)} MB above idle, ${most?.what}; latest: ${latest?.lateMs.toFixed(0)} ms after its time, ${latest?.what}`,
+  );
+  expect(faults.join('\n')).to.equal('');
+}
+
+function shown(answer: Answer | Error): string {
+  return answer instanceof Error ? '' : answer.text.slice(0, 300);
+}
+
+/** The highest mark of memory begins anew. */
+function forgetPeak({ service }: Stage) {
+  try {
+    writeFileSync(`/proc/${service.child.pid}/clear_refs`, '5');
+  } catch {
+    // It may have ended, which is told otherwise.
+  }
+}
+
+/** Until `action` ends lines are written and the process, the store and a saved query are asked; then the lines must be there. */
+async function meanwhile(
+  { data, service }: Stage,
+  faults: string[],
+  action: () => Promise<void>,
+): Promise<void> {
+  const before = (await ledger(service, 'auth_logs')).rows;
+  const file = join(data, 'logs', 'auth_logs', 'meanwhile.ndjson');
+  const books = newBooks('meanwhile');
+  const slowest = { livez: 0, saved: 0, stored: 0 };
+  let written = 0;
+  let over = false;
+  const saved = `/api/endpoints/query/logs.all?${new URLSearchParams(CALLER)}`;
+  const ended = () => service.child.exitCode !== null || service.child.signalCode !== null;
+  const timed = async (what: keyof typeof slowest, ask: () => Promise<unknown>) => {
+    const began = performance.now();
+    await ask();
+    slowest[what] = Math.max(slowest[what], performance.now() - began);
+  };
+  const asking = (async () => {
+    while (!over && !ended()) {
+      appendFileSync(file, books.line('auth_logs'));
+      written++;
+      await timed('livez', async () =>
+        expect((await fetch(`${service.url}/livez`)).status).to.equal(200),
+      );
+      await timed('saved', async () => expect((await service.get(saved)).status).to.equal(200));
+      await timed('stored', () =>
+        eventually(async () =>
+          expect((await ledger(service, 'auth_logs')).rows).to.equal(before + written),
+        ),
+      );
+      await delay(50);
+    }
+  })().catch((error) => faults.push(`meanwhile: ${error}`));
+  await action().finally(() => {
+    over = true;
+  });
+  await asking;
+  console.log(
+    `      meanwhile, at most, ms: ${JSON.stringify(slowest, (_, n) => (typeof n === 'number' ? Math.round(n) : n))}`,
+  );
+}

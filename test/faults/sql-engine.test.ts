@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { withFolder, withStore } from '../helpers.ts';
+import { faultCase } from './case.ts';
+import { withStage } from './sql/stage.ts';
+
+/**
+ * What the engine knew when the list of what is allowed was made, a name a line: its version, functions, keywords and types. A
+ * name of a function is followed by `allowed` where SQL of a caller may call it. After an upgrade of the engine each name that
+ * is new must be judged: TAILPOND_TEST_JUDGED=1 writes the file anew, and what has changed is read in its diff.
+ */
+const JUDGED = new URL('fixtures/judged.txt', import.meta.url);
+
+describe('consumer SQL: the engine', () => {
+  faultCase(
+    'S17',
+    'each function, keyword and type of the engine was judged',
+    () =>
+      withFolder(async (data) => {
+        const { known, functions } = await engine(data);
+        const allowed = await allowedOf(functions);
+        const lines = known.map((line) => (allowed.has(line) ? `${line} allowed` : line));
+        const text = `${lines.join('\n')}\n`;
+        if (process.env.TAILPOND_TEST_JUDGED) writeFileSync(JUDGED, text);
+        const judged = readFileSync(JUDGED, 'utf8').split('\n');
+        expect(text.split('\n').filter((line) => !judged.includes(line))).to.deep.equal([]);
+        expect(judged.filter((line) => !text.split('\n').includes(line))).to.deep.equal([]);
+      }),
+    { timeoutMs: 300_000 },
+  );
+});
+
+async function engine(data: string) {
+  return withStore(data, async (store) => {
+    const names = async (sql: string) => {
+      const { rows } = await store.query(sql, {}, { maxRows: 100_000 });
+      return rows.map(([name]) => String(name));
+    };
+    const functions = await names(
+      'select distinct function_name from duckdb_functions() order by 1',
+    );
+    return {
+      functions,
+      known: [
+        ...(await names('select version()')),
+        ...functions.map((name) => `function ${name}`),
+        ...(await names("select 'keyword ' || keyword_name from duckdb_keywords() order by 1")),
+        ...(await names("select distinct 'type ' || type_name from duckdb_types() order by 1")),
+      ],
+    };
+  });
+}
+
+/** Those that SQL of a caller may call: the others are not there, to him. */
+async function allowedOf(functions: readonly string[]): Promise<ReadonlySet<string>> {
+  const allowed = new Set<string>();
+  await withStage(0, {}, async (stage) => {
+    for (const name of functions) {
+      if (!/^[A-Za-z_]\w*$/.test(name)) continue;
+      const sql = `select ${name}(id) as x from edge_logs limit 1`;
+      const { text } = await stage.ask({ sql, dialect: 'duckdb', way: 'json' });
+      if (!text.includes(`There is no function ${name.toUpperCase()} here`))
+        allowed.add(`function ${name}`);
+    }
+  });
+  return allowed;
+}

@@ -1,0 +1,190 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import { ACCEPTED } from './sql/accepted.ts';
+import { usesOf } from './sql/ends.ts';
+import { CALLER, type Stage, withStage } from './sql/stage.ts';
+import { ledger } from './trial.ts';
+
+/** JSON that a line may hold as a value, each as it is written in the line. */
+const VALUES: readonly string[] = [
+  ...[
+    'null',
+    'true',
+    '0',
+    '-0',
+    '0.1',
+    '1e308',
+    '1e309',
+    '-1e309',
+    '1e-400',
+    '9223372036854775807',
+  ],
+  ...['9223372036854775808', '-9223372036854775809', '18446744073709551616', '9'.repeat(400)],
+  ...[
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '[]',
+    '{}',
+    '[[]]',
+    '[null]',
+    '[{}]',
+    '{"":1}',
+    '[1,"a",{"a":[]}]',
+  ],
+  ...[
+    '{"a":1,"a":2}',
+    '{"a":1,"A":2}',
+    '{"a":{"b":1},"A":[]}',
+    '{"a.b":1}',
+    '{"a\\"b":1}',
+    '{"$":1}',
+    '{"*":1}',
+  ],
+  ...[
+    '[1,]',
+    '{"a":1,}',
+    `${'['.repeat(900)}${']'.repeat(900)}`,
+    `${'{"a":'.repeat(900)}1${'}'.repeat(900)}`,
+  ],
+  ...[
+    ...[
+      '',
+      ' ',
+      'x',
+      'true',
+      'null',
+      'nan',
+      'inf',
+      '-inf',
+      'infinity',
+      '-infinity',
+      'epoch',
+      'now',
+    ],
+    ...[
+      '1e400',
+      '9223372036854775808',
+      '-9223372036854775809',
+      '1e-400',
+      '0x10',
+      '1_000',
+      '١٢٣',
+      '½',
+    ],
+    ...['294247-01-10 04:00:54.775806', '290309-12-22 (BC) 00:00:00', '99999-01-01', '0000-00-00'],
+    ...[
+      '2026-02-30',
+      '2026-01-01 00:00:00 Mars/Phobos',
+      '23:59:60',
+      '24:00:00',
+      '2026-08-21T12:00:00+99:99',
+    ],
+    ...[
+      '178956970 years',
+      '-9223372036854775808 months',
+      '{',
+      '[',
+      '"',
+      '{"a":NaN}',
+      '[1,]',
+      '\u0000',
+      '\u0001',
+    ],
+    ...[
+      'e\u0301',
+      '😀',
+      '\u200b',
+      'İ',
+      'ß',
+      '\ufeff',
+      '%',
+      '_',
+      '\\',
+      "'",
+      '$.a',
+      'a\nb',
+      'x'.repeat(100_000),
+    ],
+  ].map((text) => JSON.stringify(text)),
+  '"\\ud800"',
+  '"\\u0000"',
+];
+
+describe('consumer SQL: rows', () => {
+  for (const [id, project] of [
+    ['S13c', CALLER.project],
+    ['S14', 'theirs'],
+  ] as const)
+    faultCase(
+      id,
+      id === 'S14'
+        ? 'no value in a row that is hidden makes a query fail'
+        : 'no value in a row makes a query fail',
+      () =>
+        withStage(0, { env: { TAILPOND_LOG_LEVEL: 'info' } }, async (stage) => {
+          const fields = ['m.v', 'm.v.a', 'm', 'event_message', 'metadata'];
+          const from = 'from edge_logs cross join unnest(metadata) m';
+          const queries = [
+            ...ACCEPTED,
+            ...fields.flatMap(usesOf).map((value) => `select ${value} as x ${from}`),
+            ...usesOf('event_message').map(
+              (value) => `select count(*) as n from edge_logs where (${value}) is null`,
+            ),
+            ...['v', 'v.a', 'v.v'].map((path) => `select x ${from} cross join unnest(m.${path}) x`),
+            ...['v', 'v.a'].map(
+              (path) => `select x.a as y ${from} left join unnest(m.${path}) x on true`,
+            ),
+            `select m.v as v, count(*) as n ${from} group by v order by v`,
+            `select distinct m.v as v ${from} order by v`,
+            `select m as whole, edge_logs as row ${from}`,
+            ...['=', '<', '>', '<>', 'like', 'in'].map(
+              (sign) =>
+                `select id ${from} where m.v ${sign} ${sign === 'in' ? "(1, 'a', m.w)" : 'm.w'}`,
+            ),
+          ].filter((_, n) => LONG || n < ACCEPTED.length || n % 3 === 0);
+          const statuses = async () => {
+            const found: string[] = [];
+            for (const sql of queries) {
+              const { status, code } = await stage.ask({ sql, way: 'json' });
+              found.push(`${status} ${code}`);
+            }
+            return found;
+          };
+          const before = await statuses();
+          await ship(stage, project);
+          const after = await statuses();
+          const faults = queries
+            .map((sql, n) => `${before[n]}, then ${after[n]}: ${sql}`)
+            .filter((_, n) => before[n] !== after[n] || after[n]?.startsWith('5'));
+          const answered = before.filter((status) => status === '200 ').length;
+          console.log(`      ${answered} of ${queries.length} answered`);
+          expect(faults.join('\n')).to.equal('');
+        }),
+      { timeoutMs: 300_000 },
+    );
+});
+
+/** A line for each value: as a field, within a record, within a list, and as the message. */
+async function ship({ data, service }: Stage, project: string): Promise<void> {
+  const lines = VALUES.flatMap((value) => [
+    `"metadata":{"v":${value},"w":${value}}`,
+    `"metadata":{"v":{"a":${value},"v":[${value}]}}`,
+    `"metadata":[{"v":[${value},${value}]}]`,
+    `"metadata":${value}`,
+    `"event_message":${value}`,
+  ]).map(
+    (member, n) =>
+      `{"id":"hostile-${n}","timestamp":"2026-08-21T12:45:00Z","project":"${project}",${member}}\n`,
+  );
+  const before = (await ledger(service)).rows;
+  writeFileSync(join(data, 'logs', 'edge_logs', 'hostile.ndjson'), lines.join(''));
+  await eventually(async () => {
+    const { rows, rejected } = await ledger(service);
+    // One was rejected by the stage itself.
+    expect(rows - before + rejected - 1).to.equal(lines.length);
+  });
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import { ACCEPTED } from './sql/accepted.ts';
+import { type Stage, withStage } from './sql/stage.ts';
+
+/** Seconds of work, that an interrupt ends. */
+const SLOW =
+  'select count(*) as n from edge_logs a, edge_logs b, edge_logs c, edge_logs d, edge_logs e, edge_logs f, edge_logs g, edge_logs h, edge_logs i where concat(a.id, b.id, c.id, d.id, e.id, f.id, g.id, h.id, i.id) is null';
+const ABORTS = LONG ? 1000 : 120;
+/** After how many ms a client leaves. */
+const LEAVES = [0, 1, 5, 50];
+
+/** What may leave something behind on the connection that it ran on. */
+const MARKS: readonly string[] = [
+  'set variable x = 1',
+  "set search_path = 'temp'",
+  'create temp table x as select 1 as a',
+  'begin',
+  'begin; select 1',
+  'prepare p as select 1',
+  'use temp',
+  'select setseed(0.5) as x',
+  "select nextval('x') as x",
+  'select id from edge_logs where 1 / 0 = 1',
+  "select error('x') as x",
+  SLOW,
+  'select a.id, b.id as c, d.metadata as e from edge_logs a, edge_logs b, edge_logs c, edge_logs d',
+];
+
+describe('consumer SQL: from one query to the next', () => {
+  faultCase(
+    'S08',
+    `${ABORTS} clients leave; nothing goes on, and nobody else is interrupted`,
+    () =>
+      withStage(
+        0,
+        { env: { TAILPOND_QUERY_TIMEOUT: '30s', TAILPOND_LOG_LEVEL: 'info' } },
+        async (stage) => {
+          const quick = { sql: 'select count(*) as n from edge_logs', way: 'json' } as const;
+          const right = (await stage.ask(quick)).text;
+          expect(JSON.parse(right).result).to.deep.equal([{ n: 12 }]);
+          const faults: string[] = [];
+          for (let n = 0; n < ABORTS; n++) {
+            const leaving = new AbortController();
+            const left = stage
+              .ask({ sql: SLOW, way: n % 2 ? 'get' : 'json', signal: leaving.signal })
+              .catch(() => null);
+            await delay(LEAVES[n % LEAVES.length]);
+            leaving.abort();
+            const answer = await stage.ask(quick);
+            if (answer.text !== right) faults.push(`after ${n}: ${answer.text.slice(0, 300)}`);
+            await left;
+          }
+          expect(faults.join('\n')).to.equal('');
+          // A query that nobody waits for any more would take a core.
+          await eventually(async () => {
+            const before = cpuTicks(stage);
+            await delay(500);
+            expect(cpuTicks(stage) - before).to.be.below(15);
+          });
+        },
+      ),
+    { timeoutMs: 60_000 + ABORTS * 1000 },
+  );
+
+  faultCase('S12', 'a query leaves nothing behind for the next one on its connection', () =>
+    withStage(
+      0,
+      { env: { TAILPOND_QUERY_TIMEOUT: '1s', TAILPOND_LOG_LEVEL: 'info' } },
+      async (stage) => {
+        const fixed = ACCEPTED.filter((sql) => /order by|array_agg/.test(sql));
+        const answers = () =>
+          Promise.all(fixed.map(async (sql) => (await stage.ask({ sql, way: 'json' })).text));
+        const before = await answers();
+        for (const sql of MARKS) {
+          const marks = await Promise.all(
+            [0, 1, 2].map(() => stage.ask({ sql, dialect: 'duckdb', way: 'json' })),
+          );
+          for (const { status, text } of marks)
+            expect(status, `${sql}: ${text.slice(0, 300)}`).to.be.oneOf([200, 400, 504]);
+          expect(await answers(), sql).to.deep.equal(before);
+          const names = await stage.ask({ sql: 'select a from x', dialect: 'duckdb', way: 'json' });
+          expect(names.code, names.text).to.equal('SQL_INVALID');
+        }
+      },
+    ),
+  );
+});
+
+/** Processor time of the service so far, in hundredths of a second. */
+function cpuTicks({ service }: Stage): number {
+  const fields = readFileSync(`/proc/${service.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
+  return Number(fields?.[11]) + Number(fields?.[12]);
+}

@@ -51,7 +51,7 @@ const HOT_POLL_MS = 25;
 /** Between two rounds that follow each other at once: requests have their turn. */
 const PAUSE_MS = 5;
 const SWEEP_MS = 1000;
-const RETRY_MAX_MS = 10_000;
+const RETRY_MAX_MS = 5_000;
 /** How often a sink that has no room is asked again. */
 const ROOM_MS = 1000;
 

@@ -105,7 +105,7 @@ export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
   return {
     text,
     meaning: (stand) => meanings.get(stand) ?? stand,
-    origin: (at) => places.findLast(([begin]) => begin <= at)?.[1] ?? 0,
+    origin: (at) => originOf(places, at),
     numberAt: (at) =>
       /^(?:- ?)?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
         .exec(text.slice(at))?.[0]
@@ -113,6 +113,17 @@ export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
     placeOf: (word) =>
       tokens.find(({ value }) => value.toLowerCase() === word.toLowerCase())?.at ?? null,
   };
+}
+
+/** By halves: it is asked for each node of the tree. */
+function originOf(places: readonly (readonly [number, number])[], at: number): number {
+  let [low, high] = [0, places.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((places[middle]?.[0] ?? 0) <= at) low = middle;
+    else high = middle;
+  }
+  return places[low]?.[1] ?? 0;
 }
 
 function written({ kind, value, text, at }: Token, placeholder: (value: string) => string): string {

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isSource, type Sink, type Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { type Commits, createWriter } from './append.ts';
@@ -56,6 +57,10 @@ const READERS = 4;
 const QUEUE = 64;
 const SANDBOX_READERS = 2;
 const SANDBOX_QUEUE = 32;
+
+/** How often a saved query that lacks memory is asked again, and after what time. */
+const MEMORY_TRIES = 3;
+const MEMORY_MS = 50;
 
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
@@ -132,14 +137,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
-    /** Where SQL of callers has taken the memory, it gives way. */
-    const first = async <T>(query: () => Promise<T>): Promise<T> => {
+    /** Where SQL of callers has taken the memory it gives way; the engine has it back a moment later. */
+    const first = async <T>(query: () => Promise<T>, tries = MEMORY_TRIES): Promise<T> => {
       try {
         return await query();
       } catch (error) {
-        if (!isOutOfMemory(error) || !sandbox.busy()) throw error;
+        if (!isOutOfMemory(error) || tries === 0) throw error;
         await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
-        return query();
+        await delay(MEMORY_MS);
+        return first(query, tries - 1);
       }
     };
     /** Ingest tries again by itself, from what the database says then. */
@@ -222,7 +228,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && /Out of Memory Error|failed to pin block/.test(error.message);
+  return (
+    error instanceof Error &&
+    /Out of Memory|failed to (?:pin|allocate)|could not allocate/.test(error.message)
+  );
 }
 
 /** DuckDB invalidates a database after some errors: every later statement of this process fails. */

@@ -187,6 +187,7 @@ async function run(
 ): Promise<Rows> {
   // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
   const statement = await connection.prepare(sql);
+  let ended = false;
   try {
     bind(statement, values);
     const result = await statement.stream();
@@ -211,9 +212,12 @@ async function run(
         rows.push(row.slice(0, columns.length).map(plain));
       }
     }
+    ended = true;
     return { columns, rows };
   } finally {
     statement.destroySync();
+    // Rows that nobody fetched are still made, by threads that hold the connection: closed under them, it waits for itself.
+    if (!ended) await connection.run('select 1').catch(() => {});
   }
 }
 

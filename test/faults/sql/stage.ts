@@ -105,7 +105,9 @@ export function withStage(
           throw new Error('the service has ended');
         // Lines wait for the memory that SQL of callers has taken, until it has given way.
         const waits = ({ err }: Record<string, unknown>) =>
-          /Out of Memory Error|failed to pin block/.test(JSON.stringify(err ?? ''));
+          /Out of Memory|failed to (?:pin|allocate)|could not allocate/.test(
+            JSON.stringify(err ?? ''),
+          );
         const odd = service.log.filter(
           (line) => (Number(line.level) >= 50 && !waits(line)) || line.text,
         );

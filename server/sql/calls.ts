@@ -1,7 +1,7 @@
-import type { Context, OwnTables } from './context.ts';
+import type { Context } from './context.ts';
 import { as, type Expression, type Kind, sortKeys, textLiteral } from './expression.ts';
 import { type Call, functionOf, made } from './functions/index.ts';
-import { INTERVALS } from './intervals.ts';
+import { INTERVALS, interval } from './intervals.ts';
 import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
@@ -14,12 +14,7 @@ const MOMENTS = new Set(['timestamp', 'datetime', 'date', 'time']);
 /** Schemas that a call may stand in: that which the parser itself names, and BigQuery's for calls that do not fail. */
 const SCHEMAS = new Set(['', 'main', 'safe']);
 
-export function call(
-  context: Context,
-  node: TreeNode,
-  scope: Scope,
-  tables: OwnTables,
-): Expression {
+export function call(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   only(
     node,
@@ -31,38 +26,18 @@ export function call(
   if (!SCHEMAS.has(schema))
     refuse(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
   const children = nodesOf(node.children);
-  const of = (child: TreeNode) => context.expression(child, scope, tables);
+  const of = (child: TreeNode) => context.expression(child, scope);
 
   if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), at);
   const like = LIKES[name];
   if (like) return likeness(like, children.map(of), context.dialect, at);
-  const most = INTERVALS[name];
-  if (most !== undefined) {
-    const [value, ...more] = children.map(of);
-    if (!value || more.length > 0) return refuse(at, notThere(name));
-    const number = sql`(${as(value, 'number', at)})::double`;
-    const whole =
-      name === 'to_seconds'
-        ? number
-        : sql`(${number})::${/hours|minutes|seconds/.test(name) ? 'bigint' : 'integer'}`;
-    return made('interval', sql`(case when abs(${number}) <= ${most} then ${name}(${whole}) end)`, [
-      value,
-    ]);
-  }
+  if (INTERVALS[name] !== undefined) return interval(name, children.map(of), at);
   if (name === 'regexp_full_match') {
     const [value, pattern] = children.map(of);
-    const found = called(
-      context,
-      'regexp_contains',
-      [
-        value as Expression,
-        textLiteral(
-          `^(?:${pattern?.literal ?? refuse(at, 'A regular expression must be a string literal')})$`,
-        ),
-      ],
-      at,
-    );
-    return found;
+    const expression = pattern?.literal;
+    if (!value || expression === undefined)
+      return refuse(at, 'A regular expression must be a string literal');
+    return called(context, 'regexp_contains', [value, textLiteral(`^(?:${expression})$`)], at);
   }
 
   const spec = functionOf(name) ?? refuse(at, notThere(name));
@@ -89,16 +64,13 @@ export function call(
     if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
   }
   return spec.build(args, {
-    name: name.replace(/_of$/, ''),
-    at,
-    dialect: context.dialect,
-    patterns: context.patterns,
+    ...bareCall(context, name.replace(/_of$/, ''), at),
     distinct: node.distinct === true,
     word: (index) => words.get(index),
     names: children.map(
       (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
     ),
-    order: (item) => ordered(context, node, item, scope, tables),
+    order: (item) => ordered(context, node, item, scope),
   });
 }
 
@@ -118,17 +90,13 @@ export function called(
 ): Expression {
   const spec = functionOf(name);
   if (!spec) throw new Error(`BUG: no function ${name}`);
-  const info: Call = {
-    name,
-    at,
-    dialect: context.dialect,
-    patterns: context.patterns,
-    distinct: false,
-    word: () => undefined,
-    names: [],
-    order: () => '',
-  };
-  return spec.build(args, info);
+  return spec.build(args, bareCall(context, name, at));
+}
+
+/** A call of which there is nothing to say but its arguments. */
+export function bareCall({ dialect, patterns }: Context, name: string, at: number | null): Call {
+  const nothing = { distinct: false, word: () => undefined, names: [], order: () => '' };
+  return { name, at, dialect, patterns, ...nothing };
 }
 
 export function notThere(name: string): string {
@@ -196,7 +164,6 @@ function ordered(
   { order_bys: modifier, distinct }: TreeNode,
   item: Sql,
   scope: Scope,
-  tables: OwnTables,
 ): Sql {
   const orders = modifier === undefined ? [] : nodesOf(nodeOf(modifier).orders);
   const keys = orders.flatMap((order) => {
@@ -206,7 +173,7 @@ function ordered(
     // Of distinct values the engine sorts by nothing else.
     const sorted = distinct
       ? [item]
-      : sortKeys(context.expression(nodeOf(order.expression), scope, tables), at);
+      : sortKeys(context.expression(nodeOf(order.expression), scope), at);
     return sorted.map((key) => sql`${key}${direction}`);
   });
   return keys.length === 0 ? '' : sql` order by ${join(keys, ', ')}`;

@@ -2,12 +2,12 @@ import type { Context } from './context.ts';
 import { as, type Expression, flags, jsonOf, type Kind, nameOf } from './expression.ts';
 import { made } from './functions/index.ts';
 import { intervalOf } from './intervals.ts';
+import { lookup } from './lookup.ts';
 import { refuse, shown } from './refusal.ts';
 import { type Sql, sql } from './rope.ts';
-import { table } from './table.ts';
 import { nodeOf, type TreeNode } from './tree.ts';
 
-const CASTS = table<readonly [Kind, string]>({
+const CASTS = lookup<readonly [Kind, string]>({
   VARCHAR: ['text', 'varchar'],
   BOOLEAN: ['bool', 'boolean'],
   DATE: ['date', 'date'],
@@ -30,7 +30,7 @@ const CASTS = table<readonly [Kind, string]>({
 });
 
 /** What the parser leaves as it is written. */
-const ALIASES = table<string>({
+const ALIASES = lookup<string>({
   int64: 'BIGINT',
   int: 'INTEGER',
   float64: 'DOUBLE',

@@ -15,15 +15,6 @@ export interface View {
   readonly sql: string;
 }
 
-/** A common table expression of the caller's own. */
-export interface OwnTable {
-  readonly id: string;
-  readonly columns: readonly Column[];
-  uses: number;
-}
-
-export type OwnTables = ReadonlyMap<string, OwnTable>;
-
 /** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */
 export interface Query {
   readonly columns: readonly Column[];
@@ -60,8 +51,8 @@ export interface Context {
   /** Where a node stands in the caller's text, about; null before the first that says so. */
   at(node: TreeNode): number | null;
   name(text: string): string;
-  expression(node: TreeNode, scope: Scope, tables: OwnTables): Expression;
-  query(node: TreeNode, outer: Scope | null, tables: OwnTables, depth: number): Query;
+  expression(node: TreeNode, scope: Scope): Expression;
+  query(node: TreeNode, outer: Scope, depth: number): Query;
 }
 
 /** Measured: 200 joins, or lists nested 900 deep, hold the planner for seconds without an interrupt, with gigabytes. */
@@ -77,14 +68,8 @@ export function createContext(
   checks: (() => void)[],
   base: Omit<Context, 'fresh' | 'count' | 'later' | 'at' | 'name' | 'expression' | 'query'>,
   parts: {
-    expression: (context: Context, node: TreeNode, scope: Scope, tables: OwnTables) => Expression;
-    query: (
-      context: Context,
-      node: TreeNode,
-      outer: Scope | null,
-      tables: OwnTables,
-      depth: number,
-    ) => Query;
+    expression: (context: Context, node: TreeNode, scope: Scope) => Expression;
+    query: (context: Context, node: TreeNode, outer: Scope, depth: number) => Query;
   },
 ): Context {
   let names = 0;
@@ -105,8 +90,8 @@ export function createContext(
       return last;
     },
     name: (text) => base.spelled.meaning(text),
-    expression: (node, scope, tables) => parts.expression(context, node, scope, tables),
-    query: (node, outer, tables, depth) => parts.query(context, node, outer, tables, depth),
+    expression: (node, scope) => parts.expression(context, node, scope),
+    query: (node, outer, depth) => parts.query(context, node, outer, depth),
   };
   return context;
 }

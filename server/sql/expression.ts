@@ -1,5 +1,5 @@
 import { refuse, shown } from './refusal.ts';
-import { join, literal, print, type Sql, sql } from './rope.ts';
+import { join, literal, type Sql, sql } from './rope.ts';
 
 /**
  * What an expression gives. `json`: a value of a record, of any JSON type, which its use decides; `timestamp`: a moment,
@@ -68,6 +68,17 @@ export function pathOf(steps: readonly Step[]): string {
 /** A JSON value as an expression. */
 export function jsonOf(value: Sql, rest: Partial<Expression> = {}): Expression {
   return { kind: 'json', sql: value, text: sql`json_extract_string(${value}, '$')`, ...rest };
+}
+
+/** What a column holds, read at `place`. */
+export function readFrom(
+  { kind, element, growth }: Pick<Expression, 'kind' | 'element' | 'growth'>,
+  place: string,
+  rest: Partial<Expression> = {},
+): Expression {
+  if (kind === 'null') return { kind, sql: 'null' };
+  const whole = { growth: growth ?? 1, ...(element ? { element } : {}), ...rest };
+  return kind === 'json' ? jsonOf(place, whole) : { kind, sql: place, ...whole };
 }
 
 /**
@@ -322,9 +333,4 @@ export function sizeOf(value: Sql, kind: Kind): Sql | null {
   if (kind === 'text') return sql`coalesce(strlen(${value}), 0)`;
   if (kind === 'json' || kind === 'array') return sql`coalesce(strlen((${value})::varchar), 0)`;
   return null;
-}
-
-/** Whether two pieces are the same SQL; asked only once all uses of fields are known. */
-export function same(left: Sql, right: Sql): boolean {
-  return print(left) === print(right);
 }

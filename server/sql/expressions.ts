@@ -1,28 +1,23 @@
 import { call, called, unsure } from './calls.ts';
 import { cast } from './casts.ts';
-import type { Context, OwnTables } from './context.ts';
+import type { Context } from './context.ts';
 import { alike, as, type Expression, nameOf, type Step, within } from './expression.ts';
 import { made } from './functions/index.ts';
 import { constant } from './literals.ts';
+import { lookup } from './lookup.ts';
 import { compared, comparison, membership } from './operators.ts';
 import { windowed } from './over.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, sql } from './rope.ts';
 import { resolve, type Scope } from './scope.ts';
 import { subquery } from './subqueries.ts';
-import { table } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from './tree.ts';
 
 /** Checks an expression of the caller's and writes it anew. Throws SqlRefused for whatever is not known here. */
-export function expression(
-  context: Context,
-  node: TreeNode,
-  scope: Scope,
-  tables: OwnTables,
-): Expression {
+export function expression(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   context.count('parts of an expression', at);
-  const of = (child: unknown) => context.expression(nodeOf(child), scope, tables);
+  const of = (child: unknown) => context.expression(nodeOf(child), scope);
   switch (node.class) {
     case 'CONSTANT':
       return constant(context, node);
@@ -31,7 +26,7 @@ export function expression(
     case 'PARAMETER':
       return parameter(context, node);
     case 'FUNCTION':
-      return call(context, node, scope, tables);
+      return call(context, node, scope);
     case 'CAST':
       only(node, ['child', 'cast_type', 'try_cast'], at);
       return cast(
@@ -63,13 +58,13 @@ export function expression(
       );
     }
     case 'OPERATOR':
-      return operator(context, node, scope, tables);
+      return operator(context, node, scope);
     case 'CASE':
       return cases(node, of, at);
     case 'SUBQUERY':
-      return subquery(context, node, scope, tables);
+      return subquery(context, node, scope);
     case 'WINDOW':
-      return windowed(context, node, scope, tables);
+      return windowed(context, node, scope);
     case 'LAMBDA':
       // The engine's parser takes `value -> 'member'` for one.
       only(node, ['lhs', 'expr', 'syntax_type'], at);
@@ -81,7 +76,7 @@ export function expression(
   }
 }
 
-const NOW = table<string>({
+const NOW = lookup<string>({
   current_timestamp: 'current_timestamp',
   current_date: 'current_date',
   current_datetime: 'current_datetime',
@@ -113,11 +108,11 @@ function parameter(context: Context, node: TreeNode): Expression {
   return { kind, sql: `$${declared}::${kind === 'text' ? 'varchar' : 'timestamp'}` };
 }
 
-function operator(context: Context, node: TreeNode, scope: Scope, tables: OwnTables): Expression {
+function operator(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   only(node, ['children'], at);
   const children = nodesOf(node.children);
-  const of = (child: TreeNode | undefined) => context.expression(nodeOf(child), scope, tables);
+  const of = (child: TreeNode | undefined) => context.expression(nodeOf(child), scope);
   switch (node.type) {
     case 'OPERATOR_NOT': {
       const value = of(children[0]);
@@ -142,17 +137,17 @@ function operator(context: Context, node: TreeNode, scope: Scope, tables: OwnTab
       return membership(children.map(of), node.type === 'COMPARE_IN', at);
     case 'ARRAY_EXTRACT':
     case 'STRUCT_EXTRACT':
-      return subscript(context, node, scope, tables);
+      return subscript(context, node, scope);
     default:
       return refuse(at, 'This operator is not supported in SQL of your own');
   }
 }
 
 /** `value[offset(1)].member`, and the like. */
-function subscript(context: Context, node: TreeNode, scope: Scope, tables: OwnTables): Expression {
+function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   const [child, index] = nodesOf(node.children);
-  const value = context.expression(nodeOf(child), scope, tables);
+  const value = context.expression(nodeOf(child), scope);
   const step = stepOf(context, nodeOf(index), at);
   if (value.kind === 'json') return within(value, [step]);
   if (value.kind !== 'array' || typeof step !== 'number')

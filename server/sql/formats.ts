@@ -1,8 +1,8 @@
+import { lookup } from './lookup.ts';
 import { refuse, shown } from './refusal.ts';
-import { table } from './table.ts';
 
 /** BigQuery's elements of a format, by those of the engine. */
-const ELEMENTS = table<string>({
+const ELEMENTS = lookup<string>({
   '%E*S': '%S.%f',
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',

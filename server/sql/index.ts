@@ -3,10 +3,10 @@ import { shownOf, sizeOf } from './expression.ts';
 import { expression } from './expressions.ts';
 import { type Dialect, tokenize } from './lexer.ts';
 import type { Pattern } from './patterns.ts';
+import { query } from './query.ts';
 import { refuse, shown } from './refusal.ts';
 import { identifier, join, print, sql } from './rope.ts';
-import type { Column } from './scope.ts';
-import { query } from './select.ts';
+import { type Column, NOWHERE } from './scope.ts';
 import { spell } from './spell.ts';
 import { nodeOf, nodesOf, type TreeNode } from './tree.ts';
 import { limited, ordered } from './whole.ts';
@@ -69,7 +69,7 @@ export async function translate(
     },
     { expression, query },
   );
-  const checked = query(context, nodeOf(statement.node), null, new Map(), 0);
+  const checked = query(context, nodeOf(statement.node), NOWHERE, 0);
 
   const limit = Math.min(checked.limit ?? world.maxRows, world.maxRows);
   const end = sql`${ordered(checked.keys)}${limited(limit, checked.offset)}`;

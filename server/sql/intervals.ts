@@ -1,10 +1,11 @@
-import type { Expression } from './expression.ts';
+import { as, type Expression } from './expression.ts';
+import { made } from './functions/index.ts';
+import { lookup } from './lookup.ts';
 import { refuse } from './refusal.ts';
-import type { Sql } from './rope.ts';
-import { table } from './table.ts';
+import { type Sql, sql } from './rope.ts';
 
 /** What makes an interval, and the most that it takes: a thousand years, so that sums of them stay within the engine's range. */
-export const INTERVALS = table<string>({
+export const INTERVALS = lookup<string>({
   to_years: '1e3',
   to_quarters: '4e3',
   to_months: '12e3',
@@ -16,6 +17,22 @@ export const INTERVALS = table<string>({
   to_milliseconds: '315e11',
   to_microseconds: '315e14',
 });
+
+/** `interval 5 minute`, which the parser makes `to_minutes(5)`; NULL beyond the most. */
+export function interval(
+  name: string,
+  [value, ...more]: readonly Expression[],
+  at: number | null,
+): Expression {
+  if (!value || more.length > 0) return refuse(at, 'An interval takes one number');
+  const number = sql`(${as(value, 'number', at)})::double`;
+  const integer = /hours|minutes|seconds/.test(name) ? 'bigint' : 'integer';
+  const count = name === 'to_seconds' ? number : sql`(${number})::${integer}`;
+  const most = INTERVALS[name] ?? '0';
+  return made('interval', sql`(case when abs(${number}) <= ${most} then ${name}(${count}) end)`, [
+    value,
+  ]);
+}
 
 /** An interval as a literal says it, `'5 minutes'`. */
 export function intervalOf(value: Expression, at: number | null): Sql {

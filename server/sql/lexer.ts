@@ -1,5 +1,5 @@
+import { lookup } from './lookup.ts';
 import { refuse, shown } from './refusal.ts';
-import { table } from './table.ts';
 
 /** `bigquery`: as Supabase Studio writes it; `duckdb`: standard strings and quoted names. */
 export type Dialect = 'bigquery' | 'duckdb';
@@ -113,7 +113,7 @@ function quoted(
   return refuse(at, 'This string does not end');
 }
 
-const ESCAPES = table<string>({
+const ESCAPES = lookup<string>({
   a: '\x07',
   b: '\b',
   f: '\f',

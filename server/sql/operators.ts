@@ -1,11 +1,11 @@
 import { as, comparable, type Expression, isMoment, sortKeys } from './expression.ts';
 import { guarded, made } from './functions/index.ts';
 import type { Dialect } from './lexer.ts';
+import { lookup } from './lookup.ts';
 import { refuse } from './refusal.ts';
 import { join, literal, type Sql, sql } from './rope.ts';
-import { table } from './table.ts';
 
-const COMPARISONS = table<string>({
+const COMPARISONS = lookup<string>({
   COMPARE_EQUAL: '=',
   COMPARE_NOTEQUAL: '<>',
   COMPARE_LESSTHAN: '<',
@@ -42,7 +42,7 @@ export function compared(
 }
 
 export const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '//']);
-export const LIKES = table<string>({
+export const LIKES = lookup<string>({
   '~~': 'like',
   '!~~': 'not like',
   '~~*': 'ilike',

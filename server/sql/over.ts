@@ -1,14 +1,14 @@
-import { counts, notThere } from './calls.ts';
-import type { Context, OwnTables } from './context.ts';
-import { as, type Expression, sortKeys } from './expression.ts';
+import { bareCall, counts, notThere } from './calls.ts';
+import type { Context } from './context.ts';
+import { as, type Expression, groupKey, sortKeys } from './expression.ts';
 import { functionOf, made } from './functions/index.ts';
+import { lookup } from './lookup.ts';
 import { refuse } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
 import type { Scope } from './scope.ts';
-import { table } from './table.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from './tree.ts';
 
-const RANKS = table<number>({
+const RANKS = lookup<number>({
   row_number: 0,
   rank: 0,
   rank_dense: 0,
@@ -25,12 +25,7 @@ const RANKS = table<number>({
   nth_value: 2,
 });
 
-export function windowed(
-  context: Context,
-  node: TreeNode,
-  scope: Scope,
-  tables: OwnTables,
-): Expression {
+export function windowed(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   only(
     node,
@@ -54,14 +49,14 @@ export function windowed(
   );
   if (node.start_expr || node.end_expr || node.exclude_clause)
     refuse(at, 'Window frames with bounds are not supported');
-  const of = (child: unknown) => context.expression(nodeOf(child), scope, tables);
+  const of = (child: unknown) => context.expression(nodeOf(child), scope);
   const name = context.name(String(node.function_name)).toLowerCase();
   const extra = [node.offset_expr, node.default_expr].flatMap((child) =>
     child === undefined ? [] : [of(child)],
   );
   const args = [...nodesOf(node.children).map(of), ...extra];
   if (args.some(({ window }) => window)) refuse(at, 'A window function can not stand in another');
-  const partitions = nodesOf(node.partitions).map((child) => groupOf(of(child)));
+  const partitions = nodesOf(node.partitions).map((child) => groupKey(of(child)));
   const keys = nodesOf(node.orders).flatMap((order) => {
     const direction =
       order.type === 'DESCENDING'
@@ -122,16 +117,7 @@ export function windowed(
         ? made('number', as(arg, 'number', at), [arg])
         : arg,
     ),
-    {
-      name,
-      at,
-      dialect: context.dialect,
-      patterns: context.patterns,
-      distinct: false,
-      word: () => undefined,
-      names: [],
-      order: () => '',
-    },
+    bareCall(context, name, at),
   );
   return made(value.kind, sql`${value.sql} over (${over})`, args, {
     window: true,
@@ -153,7 +139,7 @@ function placeOf(
 }
 
 /** The frames that need no expression. */
-const BOUNDS = table<string>({
+const BOUNDS = lookup<string>({
   UNBOUNDED_PRECEDING: 'unbounded preceding',
   UNBOUNDED_FOLLOWING: 'unbounded following',
   CURRENT_ROW_RANGE: 'current row',
@@ -165,8 +151,4 @@ function frameOf({ start, end }: TreeNode, at: number | null): Sql {
   if (!from || !to) return refuse(at, 'This window frame is not supported');
   const mode = String(start).endsWith('ROWS') || String(end).endsWith('ROWS') ? 'rows' : 'range';
   return `${mode} between ${from} and ${to}`;
-}
-
-function groupOf(value: Expression): Sql {
-  return value.kind === 'null' ? 'null::varchar' : value.sql;
 }

@@ -1,4 +1,12 @@
-import { type Expression, flags, jsonOf, type Kind, type Step, within } from './expression.ts';
+import {
+  type Expression,
+  flags,
+  jsonOf,
+  type Kind,
+  readFrom,
+  type Step,
+  within,
+} from './expression.ts';
 import type { RecordNode } from './records.ts';
 import { refuse, shown } from './refusal.ts';
 import { identifier, join, literal, sql } from './rope.ts';
@@ -10,11 +18,22 @@ export interface Column {
   readonly growth?: number;
 }
 
+/** A common table expression of the caller's own. */
+export interface OwnTable {
+  readonly id: string;
+  readonly columns: readonly Column[];
+  uses: number;
+}
+
+export type OwnTables = ReadonlyMap<string, OwnTable>;
+
 /** Something in a FROM clause. */
 export interface Relation {
   /** The caller's name for it, in lower case; null without one. */
   readonly alias: string | null;
   readonly columns: readonly string[];
+  /** Columns that only a name with the alias leads to, in lower case. */
+  readonly hidden?: ReadonlySet<string>;
   column(name: string): Expression | null;
   /** All of it as one value. */
   whole(): Expression;
@@ -22,16 +41,21 @@ export interface Relation {
   readonly member?: (steps: readonly Step[]) => Expression;
 }
 
+/** What names mean at a place: the relations of its FROM clause, the caller's own tables, and what they mean farther out. */
 export interface Scope {
   readonly relations: readonly Relation[];
+  readonly tables: OwnTables;
   readonly outer: Scope | null;
 }
+
+/** Where the statement begins. */
+export const NOWHERE: Scope = { relations: [], tables: new Map(), outer: null };
 
 /** A relation with columns, which in the engine is called `id`. */
 export function tableRelation(
   alias: string | null,
   id: string,
-  columns: readonly (Column & { sql: string })[],
+  columns: readonly (Column & { readonly sql: string })[],
 ): Relation {
   const relation: Relation = {
     alias,
@@ -39,16 +63,8 @@ export function tableRelation(
     column(name) {
       const found = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
       if (!found) return null;
-      if (found.kind === 'null') return { kind: 'null', sql: 'null' };
-      const place = `${id}.${identifier(found.sql)}`;
-      const rest = {
-        column: { relation, name: found.name },
-        growth: found.growth ?? 1,
-        ...(found.element ? { element: found.element } : {}),
-      };
-      return found.kind === 'json'
-        ? jsonOf(place, rest)
-        : { kind: found.kind, sql: place, ...rest };
+      const column = { relation, name: found.name };
+      return readFrom(found, `${id}.${identifier(found.sql)}`, { column });
     },
     whole() {
       const members = columns.map((column) => {
@@ -120,7 +136,9 @@ function column(
   { relations }: Scope,
   at: number | null,
 ): Expression | null {
-  const found = relations.flatMap((relation) => relation.column(first) ?? []);
+  const found = relations.flatMap((relation) =>
+    relation.hidden?.has(first.toLowerCase()) ? [] : (relation.column(first) ?? []),
+  );
   if (found.length > 1)
     refuse(
       at,

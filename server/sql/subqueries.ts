@@ -1,8 +1,8 @@
-import type { Context, OwnTables } from './context.ts';
-import { comparable, type Expression, jsonOf, type Kind } from './expression.ts';
+import type { Context } from './context.ts';
+import { comparable, type Expression, readFrom } from './expression.ts';
 import { made } from './functions/index.ts';
 import { refuse } from './refusal.ts';
-import { type Sql, sql } from './rope.ts';
+import { sql } from './rope.ts';
 import type { Scope } from './scope.ts';
 import { nodeOf, only, type TreeNode } from './tree.ts';
 import { whole } from './whole.ts';
@@ -10,22 +10,17 @@ import { whole } from './whole.ts';
 /** The engine's planner takes twice as long for each. */
 const MAX_DEPTH = 4;
 
-function depthOf(scope: Scope | null): number {
-  return scope ? 1 + depthOf(scope.outer) : 0;
+function depthOf({ outer }: Scope): number {
+  return outer ? 1 + depthOf(outer) : 0;
 }
 
-export function subquery(
-  context: Context,
-  node: TreeNode,
-  scope: Scope,
-  tables: OwnTables,
-): Expression {
+export function subquery(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   only(node, ['subquery_type', 'subquery', 'child', 'comparison_type'], at);
   context.count('subqueries', at);
   if (depthOf(scope) > MAX_DEPTH)
     refuse(at, `Subqueries may stand ${MAX_DEPTH} deep in each other at most`);
-  const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, tables, 1);
+  const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, 1);
   if (node.subquery_type === 'EXISTS' || node.subquery_type === 'NOT_EXISTS') {
     return {
       kind: 'bool',
@@ -36,7 +31,7 @@ export function subquery(
   const [column, ...more] = query.columns;
   if (!column || more.length > 0)
     return refuse(at, 'A subquery that stands for a value must have one column');
-  const value = readAs(column.kind, 'c1', column.element);
+  const value = readFrom(column, 'c1');
   if (node.subquery_type === 'SCALAR') {
     // The engine would take any of several rows, too; BigQuery would fail.
     const rest = {
@@ -48,12 +43,7 @@ export function subquery(
   }
   if (node.subquery_type !== 'ANY' || node.comparison_type !== 'COMPARE_EQUAL')
     return refuse(at, 'Of ANY and ALL only IN (SELECT …) is supported');
-  const child = context.expression(nodeOf(node.child), scope, tables);
+  const child = context.expression(nodeOf(node.child), scope);
   const [left, right] = comparable(child, value, at);
   return made('bool', sql`(${left} in (select ${right} from (${whole(query)}) as s))`, [child]);
-}
-
-function readAs(kind: Kind, place: Sql, element: Kind | undefined): Expression {
-  if (kind === 'null') return { kind, sql: 'null' };
-  return kind === 'json' ? jsonOf(place) : { kind, sql: place, ...(element ? { element } : {}) };
 }

@@ -211,6 +211,19 @@ describe('SQL of callers: the dialect', () => {
       });
     }));
 
+  it('names the column of JOIN … USING with a qualifier of either side and with none', () =>
+    asking((ask) =>
+      check(ask, {
+        "select k, a.k as l, b.k as r from (select id as k from edge_logs) a join (select id as k from edge_logs where id < 'c') b using (k) order by k":
+          [
+            { k: 'a', l: 'a', r: 'a' },
+            { k: 'b', l: 'b', r: 'b' },
+          ],
+        "select a.k, b.k as r from (select id as k from edge_logs) a left join (select id as k from edge_logs where id = 'a') b using (k) where b.k is null order by 1 limit 1":
+          [{ k: 'b', r: null }],
+      }),
+    ));
+
   it('reads strings, names and casts as BigQuery does', () =>
     asking(async (ask) => {
       await check(ask, {

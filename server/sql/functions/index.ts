@@ -1,4 +1,4 @@
-import { table } from '../table.ts';
+import { lookup } from '../lookup.ts';
 import { AGGREGATES } from './aggregates.ts';
 import { ARRAYS } from './arrays.ts';
 import type { SqlFunction } from './call.ts';
@@ -14,7 +14,7 @@ export { type Call, guarded, made } from './call.ts';
  * Every function that the SQL of a caller may name, by the name that the parser gives it. Total ones only: none fails
  * on a value, and none gives a text that is much longer than those it is given.
  */
-const FUNCTIONS = table<SqlFunction>({
+const FUNCTIONS = lookup<SqlFunction>({
   ...TEXTS,
   ...NUMBERS,
   ...TIMES,

@@ -1,12 +1,12 @@
 import { as, type Expression, isMoment, type Kind, nameOf } from '../expression.ts';
 import { formatOf } from '../formats.ts';
+import { lookup } from '../lookup.ts';
 import { refuse, shown } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
-import { table } from '../table.ts';
 import type { Functions } from './call.ts';
 import { type Call, constantText, guarded, made, type SqlFunction, simple } from './call.ts';
 
-const UNITS = table<string>({
+const UNITS = lookup<string>({
   microsecond: 'microsecond',
   millisecond: 'millisecond',
   second: 'second',
@@ -20,7 +20,7 @@ const UNITS = table<string>({
   year: 'year',
   isoyear: 'isoyear',
 });
-const PARTS = table<string>({
+const PARTS = lookup<string>({
   ...UNITS,
   dayofweek: 'dow',
   dow: 'dow',

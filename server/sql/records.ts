@@ -72,7 +72,10 @@ export function recordsOf(row: string): Records {
     list(column) {
       const structure = literal(JSON.stringify(structureOf(tree())));
       const plain = sql`[${element(sql`from_json(${column}, ${structure})`, ({ node, steps }) => coalesced('json_extract', column, [...node.path, ...steps]))}]`;
-      return sql`case when contains(${column}, '[') then ${slow(column)} else ${plain} end`;
+      const any = sql`case when contains(${column}, '[') then ${slow(column)} else ${plain} end`;
+      if (!isCounted()) return any;
+      const one = sql`[${element(built(tree(), []), () => '')}]`;
+      return sql`case when starts_with(${column}, '{') then ${one} else ${any} end`;
     },
     condition(read) {
       const needed = nodes.filter(({ left }) => !left);
@@ -83,6 +86,12 @@ export function recordsOf(row: string): Records {
     },
   };
   return records;
+
+  /** Whether nothing is asked of the column's records but how many there are: an object, whatever is in it, is one. */
+  function isCounted(): boolean {
+    const [node, ...more] = nodes;
+    return node?.path.length === 0 && !node.isNamed() && more.length === 0 && extras.length === 0;
+  }
 
   function makeNode(
     parent: Node | null,

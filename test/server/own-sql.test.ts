@@ -155,6 +155,31 @@ describe('SQL of callers: views and records', () => {
       });
     }));
 
+  it('counts the records of each value, whatever is in them', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const values = { one: { n: 1 }, list: { n: [1, 2] }, two: [{ n: 1 }, {}], none: [] };
+        const lines = Object.entries(values).map(([id, metadata]) =>
+          JSON.stringify({ id, project: 'p', metadata }),
+        );
+        served.write('auth_logs/a.ndjson', lines.map((line) => `${line}\n`).join(''));
+        await served.lines(lines.length, 'auth_logs');
+        const ask = (sql: string) =>
+          served.http.get(LOGS).query({ project: 'p', sql }).set('X-API-KEY', TOKEN);
+        const from = 'from auth_logs t';
+        await check(ask, {
+          [`select count(*) as count ${from} cross join unnest(metadata) as m`]: [{ count: 4 }],
+          [`select t.id, count(*) as count ${from} cross join unnest(metadata) as m group by t.id order by t.id`]:
+            [
+              { id: 'list', count: 1 },
+              { id: 'one', count: 1 },
+              { id: 'two', count: 2 },
+            ],
+          [`select count(*) as count ${from} left join unnest(metadata) as m`]: [{ count: 5 }],
+        });
+      }),
+    ));
+
   it('is asked by POST, too, as a form and as JSON', () =>
     asking(async (_ask, { http }) => {
       const sql = 'select id from edge_logs order by id limit 1';

@@ -71,6 +71,13 @@ export async function readToEnd(
   return { offset: size, head: digest(head), anchor: digest(anchor) };
 }
 
+/** Whether one of two contents may be a copy of the other, or of a part of it: as far as both go, they have the same head. */
+export async function beginAlike(a: Content, b: Content): Promise<boolean> {
+  const [left, right] = [Buffer.alloc(HEAD_BYTES), Buffer.alloc(HEAD_BYTES)];
+  const length = Math.min(await a.read(left, 0), await b.read(right, 0));
+  return length > 0 && left.subarray(0, length).equals(right.subarray(0, length));
+}
+
 /** Whether two contents begin with the same bytes, judged by the first and the last of the first `size`. */
 async function sameStart(a: Content, b: Content, size: number): Promise<boolean> {
   const [length, last] = [Math.min(size, HEAD_BYTES), Math.max(0, size - ANCHOR_BYTES)];

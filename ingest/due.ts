@@ -29,6 +29,11 @@ export function hasMore(file: TailedFile): boolean {
   return behind(file) > 0 && isQuiet(file) && file.judged !== file.version;
 }
 
+/** Whether there are bytes that nobody has looked at: not those of a last line whose newline has not come. */
+export function isUnread(file: TailedFile): boolean {
+  return file.exhausted !== file.version && behind(file) > 0;
+}
+
 /** Bytes that are still to be taken; of a `.gz`, before it was unpacked, its own. */
 export function behind(file: TailedFile): number {
   if (file.known.shadowOf !== null) return 0;

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { behind, isHot, isLive, pending } from './due.ts';
 import { Files } from './files.ts';
 import { createFill } from './filling.ts';
+import { createLag } from './lag.ts';
 import { createLanes } from './lanes.ts';
 import { scan } from './scan.ts';
 import { SOURCES } from './source.ts';
@@ -65,6 +66,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const storing = createStoring(staging, sink);
   const files = new Files(logs, { ...sink, record: storing.record }, log);
   const fill = createFill({ files, storing, lanes: createLanes(sink), maxLine });
+  const lag = createLag();
   const waker = createWaker();
   let stopping = false;
   let trouble: string | null = null;
@@ -149,6 +151,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const begin = performance.now();
         if (begin >= sweepAt) await sweep();
         await lookAtHotFiles();
+        lag.look(files.tailed.values(), performance.now());
         if (!(await hasRoom())) {
           await storing.stored();
           await sink.idle();
@@ -171,7 +174,11 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         trouble = error instanceof Error ? error.message : String(error);
         log.error({ err: error }, 'lines could not be stored; they are read again');
         await storing.giveUp();
-        stale = true;
+        // At once, so that what is pending is told right meanwhile; where that fails, too, the next round begins with it.
+        stale = await files.reload().then(
+          () => false,
+          () => true,
+        );
         await waker.sleep(retryMs, false);
         retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
       }
@@ -187,12 +194,14 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   return {
     status() {
+      const now = performance.now();
       const sources = SOURCES.map((source) => {
         const own = [...files.tailed.values()].filter((file) => file.known.source === source);
         return {
           source,
           files: own.length,
           pendingBytes: own.reduce((sum, file) => sum + behind(file), 0),
+          lagMs: own.reduce((longest, file) => Math.max(longest, lag.ofFile(file, now)), 0),
         };
       });
       return { sources, refused: files.refused, trouble, noRoom };

@@ -1,7 +1,8 @@
 import type { Content } from './content.ts';
-import { mayBecomeCopy, originalOf, readToEnd } from './copies.ts';
+import { beginAlike, mayBecomeCopy, originalOf, readToEnd } from './copies.ts';
+import { isUnread } from './due.ts';
 import { identify, UNREAD } from './identity.ts';
-import { isRotated } from './name.ts';
+import { isGzip, isRotated, isRotationOf } from './name.ts';
 import type { RecentBytes } from './recent.ts';
 import type { Found } from './scan.ts';
 import type { TailedFile } from './tailed-file.ts';
@@ -54,6 +55,7 @@ export class Recognition {
       if (!isRotated(entry.path)) return this.newFile(entry);
       // A copy that is still being written, or whose original is not read so far, matches nothing yet.
       if (mayBecomeCopy(entry, known.values()) && !this.hasSettled(entry, now)) return null;
+      if (await this.waitsForOriginal(entry, content)) return null;
       return (await this.shorterCopy(entry, content)) ?? this.newFile(entry);
     } catch (error) {
       // A .gz that is still being written ends early.
@@ -98,6 +100,23 @@ export class Recognition {
       gone: false,
       openLine: false,
     };
+  }
+
+  /**
+   * Whether a log that it may be a copy of is still to be told, or nothing of that has been read: met now, both would be
+   * read. A `.gz` is taken for the copy, never for the log, or two could wait for each other.
+   */
+  private async waitsForOriginal(entry: Found, content: Content): Promise<boolean> {
+    if (isGzip(entry.path))
+      for (const path of this.waiting.keys())
+        if (!isGzip(path) && isRotationOf(entry.path, path)) return true;
+    for (const file of this.memory.tailed.values()) {
+      const { path, offset } = file.known;
+      if (offset > 0 || !isUnread(file) || isGzip(path) || !isRotationOf(entry.path, path))
+        continue;
+      if (!file.content || (await beginAlike(content, file.content))) return true;
+    }
+    return false;
   }
 
   private hasSettled(entry: Found, now: number): boolean {

@@ -109,6 +109,8 @@ export interface SourceStatus {
   readonly source: Source;
   readonly files: number;
   readonly pendingBytes: number;
+  /** How long the longest of them have waited, since they were seen; an open last line does not wait. */
+  readonly lagMs: number;
 }
 
 /** The events that ingest reports; a pino logger is one. */

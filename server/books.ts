@@ -88,6 +88,7 @@ async function ledger(store: BooksDeps['store'], ingest: BooksDeps['ingest']): P
     source,
     files: now.get(source)?.files ?? 0,
     pending_bytes: now.get(source)?.pendingBytes ?? 0,
+    lag_seconds: Math.round(now.get(source)?.lagMs ?? 0) / 1000,
     ...counted,
     refused: notRead(source),
   }));

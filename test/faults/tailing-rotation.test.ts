@@ -193,6 +193,23 @@ describe('a compressed file', () => {
     );
   }
 
+  faultCase(
+    'T25e',
+    'beside the rotated log that it was made of, neither of them read yet: nothing is doubled',
+    () =>
+      withTrial(async (trial) => {
+        for (const name of ['app.log.1', 'b-20261110.log']) {
+          const text = trial.lines(4);
+          writeFileSync(trial.at(name), text);
+          writeFileSync(trial.at(`${name}.gz`), gzipSync(text));
+        }
+        // Without it the rotated one would be read at once.
+        for (const name of ['app.log', 'b.log']) writeFileSync(trial.at(name), trial.lines(1));
+        for (let life = 0; life < 2; life++)
+          await run(trial.data, (service) => settles(service, trial));
+      }),
+  );
+
   faultCase('T26a', 'that ends early is named, and read once it is whole', () =>
     withTrial(async (trial) => {
       const path = trial.at('app.log.1.gz');

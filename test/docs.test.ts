@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
@@ -7,6 +8,7 @@ import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/push/source.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
+import { readBlocks } from './docs/markdown.ts';
 
 const README = read('README.md');
 const ENDPOINTS = 'docs/endpoints.md';
@@ -78,6 +80,22 @@ describe('the docs', () => {
     const named = links(README).map((link) => link.split('#')[0]);
     const pages = readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'));
     expect(named).to.include.members(pages.map((page) => `docs/${page}`));
+  });
+
+  it('hold no YAML but such as can be read, and the group of the Compose file', () => {
+    // mocha's own parser; the project needs none.
+    const { load } = createRequire(import.meta.url)('js-yaml') as { load(text: string): unknown };
+    const blocks = markdownFiles().flatMap((file) =>
+      readBlocks(file, read(file)).filter(({ language }) => language === 'yaml'),
+    );
+    expect(blocks).to.have.length.above(3);
+    for (const { page, line, text } of blocks)
+      expect(load(text), `${page}:${line}`).to.be.an('object');
+    const install = blocks.find(({ page }) => page === 'docs/install.md');
+    type Compose = { services: { tailpond: object } };
+    const ours = load(read('docker-compose.yml')) as Compose;
+    const shown = load(install?.text ?? '') as Compose;
+    expect(ours.services.tailpond).to.deep.include(shown.services.tailpond);
   });
 
   for (const file of markdownFiles()) {

@@ -1,6 +1,6 @@
 /**
  * Every error that a client can meet: its HTTP status and its title. The codes are part of the interface and stand in
- * README's table.
+ * the table in docs/http.md.
  */
 export const ERRORS = {
   PARAMETER_INVALID: [400, 'A parameter is missing or not valid'],

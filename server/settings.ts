@@ -17,7 +17,7 @@ type SettingType =
   | 'level'
   | 'count';
 
-/** Every setting there is. README's table is checked against this one. */
+/** Every setting there is. The table in docs/settings.md is checked against this one. */
 export const SETTINGS = [
   {
     name: 'TAILPOND_DATA',

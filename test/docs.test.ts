@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
@@ -7,12 +8,17 @@ import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/push/source.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
+import { readBlocks } from './docs/markdown.ts';
 
 const README = read('README.md');
+const ENDPOINTS = 'docs/endpoints.md';
 
 describe('the docs', () => {
   it('list every setting with its default, in the order of the code', () => {
-    const rows = table('## Settings', 'Setting').map(([name, preset]) => [name, preset]);
+    const rows = table('docs/settings.md', '## Settings', 'Setting').map(([name, preset]) => [
+      name,
+      preset,
+    ]);
     const expected = SETTINGS.map((setting) => [
       code(setting.name),
       setting.default === '' ? 'none' : code(setting.default),
@@ -21,20 +27,16 @@ describe('the docs', () => {
   });
 
   it('list every error code with its status, and no other', () => {
-    const rows = table('### Errors', 'Code').map(([name, status]) => [name, status]);
+    const rows = table('docs/http.md', '## Errors', 'Code').map(([name, status]) => [name, status]);
     const expected = Object.entries(ERRORS).map(([name, [status]]) => [code(name), `${status}`]);
     expect(rows).to.deep.equal(expected);
   });
 
   it('list every source with the name that Logflare gives it, and no other', () => {
-    const rows = table('## Sources', 'Kind').map(([, source, named]) => [source, named]);
-    expect(rows).to.deep.equal(
-      SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
-    );
-  });
-
-  it('name every source as Logflare does', () => {
-    const rows = table('## Sources', 'Kind').map(([, source, name]) => [source, name]);
+    const rows = table('docs/lines.md', '## Sources', 'Kind').map(([, source, named]) => [
+      source,
+      named,
+    ]);
     expect(rows).to.deep.equal(
       SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
     );
@@ -43,22 +45,27 @@ describe('the docs', () => {
   for (const query of endpoints()) {
     it(`describe the endpoint ${query.name} with its UUID and parameters`, () => {
       const heading = `### ${code(query.name)}`;
-      expect(section(heading)).to.include(code(query.id));
-      const rows = table(heading, 'Parameter').map(([name, type, need]) => [name, type, need]);
+      expect(section(ENDPOINTS, heading)).to.include(code(query.id));
+      const rows = table(ENDPOINTS, heading, 'Parameter').map(([name, type, need]) => [
+        name,
+        type,
+        need,
+      ]);
       expect(rows).to.deep.equal(query.parameters.map(documented));
     });
   }
 
   it('describe no endpoint that is not there', () => {
-    const headings = [...section('## Endpoints').matchAll(/^### `(.+)`$/gm)].map(
+    const headings = [...section(ENDPOINTS, '## What there is').matchAll(/^### `(.+)`$/gm)].map(
       ([, name]) => name,
     );
     expect(headings).to.have.members(endpoints().map(({ name }) => name));
   });
 
   it('show an example of an endpoint that compiles', () => {
-    const example = /```sql\n(.*?)```/s.exec(section('## Adding an endpoint'))?.[1] ?? '';
-    expect(compile('example', 'README.md', example).windows).to.include({ rows: 50 });
+    const example =
+      /```sql[^\n]*\n(.*?)```/s.exec(section(ENDPOINTS, '## Adding an endpoint'))?.[1] ?? '';
+    expect(compile('example', ENDPOINTS, example).windows).to.include({ rows: 50 });
   });
 
   it('open with the two commands, which package.json has', () => {
@@ -66,6 +73,29 @@ describe('the docs', () => {
     const commands = [...README.matchAll(/^npm ci && npm (\w+)$/gm)].map(([, script]) => script);
     expect(commands).to.deep.equal(['start', 'test']);
     expect(scripts).to.include.all.keys('start', 'test');
+  });
+
+  it('stay one page, which names every other', () => {
+    expect(README.split('\n').length).to.be.at.most(130);
+    const named = links(README).map((link) => link.split('#')[0]);
+    const pages = readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'));
+    expect(named).to.include.members(pages.map((page) => `docs/${page}`));
+  });
+
+  it('hold no YAML but such as can be read, and the group of the Compose file', () => {
+    // mocha's own parser; the project needs none.
+    const { load } = createRequire(import.meta.url)('js-yaml') as { load(text: string): unknown };
+    const blocks = markdownFiles().flatMap((file) =>
+      readBlocks(file, read(file)).filter(({ language }) => language === 'yaml'),
+    );
+    expect(blocks).to.have.length.above(3);
+    for (const { page, line, text } of blocks)
+      expect(load(text), `${page}:${line}`).to.be.an('object');
+    const install = blocks.find(({ page }) => page === 'docs/install.md');
+    type Compose = { services: { tailpond: object } };
+    const ours = load(read('docker-compose.yml')) as Compose;
+    const shown = load(install?.text ?? '') as Compose;
+    expect(ours.services.tailpond).to.deep.include(shown.services.tailpond);
   });
 
   for (const file of markdownFiles()) {
@@ -84,11 +114,11 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** README from a heading to the next one of its level or a higher one. */
-function section(heading: string): string {
-  const lines = README.split('\n');
+/** A page from a heading to the next one of its level or a higher one. */
+function section(page: string, heading: string): string {
+  const lines = read(page).split('\n');
   const start = lines.indexOf(heading);
-  expect(start, `README has no heading "${heading}"`).to.be.at.least(0);
+  expect(start, `${page} has no heading "${heading}"`).to.be.at.least(0);
   const level = heading.indexOf(' ');
   let fenced = false;
   const length = lines.slice(start + 1).findIndex((line) => {
@@ -99,11 +129,11 @@ function section(heading: string): string {
   return lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n');
 }
 
-/** The rows of the table below `heading` whose first column is called `first`, as texts of their cells. */
-function table(heading: string, first: string): string[][] {
-  const lines = section(heading).split('\n');
+/** The rows of a page's table below `heading` whose first column is called `first`, as texts of their cells. */
+function table(page: string, heading: string, first: string): string[][] {
+  const lines = section(page, heading).split('\n');
   const head = lines.findIndex((line) => line.startsWith(`| ${first} |`));
-  expect(head, `no table of ${first} below "${heading}"`).to.be.at.least(0);
+  expect(head, `no table of ${first} below "${heading}" in ${page}`).to.be.at.least(0);
   const body = lines.slice(head + 2);
   const end = body.findIndex((line) => !line.startsWith('|'));
   return body.slice(0, end < 0 ? undefined : end).map((line) =>
@@ -121,7 +151,7 @@ function endpoints() {
     .map((file) => compile(basename(file, '.sql'), file, readFileSync(join(folder, file), 'utf8')));
 }
 
-/** A parameter as README's tables write it. */
+/** A parameter as the docs' tables write it. */
 function documented({ name, type, required }: Parameter): string[] {
   const words = typeof type === 'string' ? type : choice(type.map(code));
   return [code(name), words, required ? 'required' : 'optional'];

@@ -14,6 +14,8 @@ export interface Shipper {
   readonly program: string | null;
   /** Starts it in the foreground: what it needs is made in `folder`, and it appends to `file`. */
   start(folder: string, file: string): Promise<Shipping>;
+  /** The same by rules of one's own, as a file of its configuration's folder holds them; those say where to. */
+  startBy(folder: string, rules: string): Promise<Shipping>;
 }
 
 /** A shipper that runs. */
@@ -32,14 +34,10 @@ const UNPACKED = join(ROOT, 'test/.shippers/usr');
 export const rsyslog: Shipper = {
   name: 'rsyslog',
   program: find('rsyslogd'),
-  async start(folder, file) {
-    const port = join(folder, 'rsyslog.port');
-    const config = join(folder, 'rsyslog.conf');
-    writeFileSync(
-      config,
-      `global(workDirectory="${folder}" parser.escapeControlCharactersOnReceive="off")
-module(load="imtcp")
-template(name="ndjson" type="list" option.jsonf="on") {
+  start(folder, file) {
+    return this.startBy(
+      folder,
+      `template(name="ndjson" type="list" option.jsonf="on") {
   property(outname="timestamp" name="timereported" dateFormat="rfc3339" format="jsonf")
   property(outname="host" name="hostname" format="jsonf")
   property(outname="program" name="app-name" format="jsonf")
@@ -47,12 +45,20 @@ template(name="ndjson" type="list" option.jsonf="on") {
   property(outname="message" name="msg" format="jsonf")
   constant(outname="project" value="shop" format="jsonf")
 }
-# A ruleset of its own, so that what rsyslog says about itself is not among the messages.
-ruleset(name="tailpond") {
-  action(type="omfile" file="${file}" template="ndjson")
-}
-input(type="imtcp" address="127.0.0.1" port="0" listenPortFileName="${port}" ruleset="tailpond")
+# What rsyslog says about itself is not among the messages.
+if $inputname == "imtcp" then action(type="omfile" file="${file}" template="ndjson")
 `,
+    );
+  },
+  startBy(folder, rules) {
+    const port = join(folder, 'rsyslog.port');
+    const config = join(folder, 'rsyslog.conf');
+    writeFileSync(
+      config,
+      `global(workDirectory="${folder}" parser.escapeControlCharactersOnReceive="off")
+module(load="imtcp")
+input(type="imtcp" address="127.0.0.1" port="0" listenPortFileName="${port}")
+${rules}`,
     );
     const program = this.program ?? '';
     const child = run(program, ['-n', '-f', config, '-i', join(folder, 'rsyslog.pid')]);
@@ -64,20 +70,27 @@ input(type="imtcp" address="127.0.0.1" port="0" listenPortFileName="${port}" rul
 export const syslogNg: Shipper = {
   name: 'syslog-ng',
   program: find('syslog-ng'),
-  async start(folder, file) {
+  start(folder, file) {
+    return this.startBy(
+      folder,
+      `destination pond {
+  file("${file}" template("$(format-json timestamp=$ISODATE host=$HOST program=$PROGRAM severity=$LEVEL message=$MSG project=shop)\\n"));
+};
+log { source(s_src); destination(pond); flags(flow-control); };
+options { frac-digits(3); };
+`,
+    );
+  },
+  startBy(folder, rules) {
     const program = this.program ?? '';
     const socket = join(folder, 'syslog-ng.socket');
     const config = join(folder, 'syslog-ng.conf');
     writeFileSync(
       config,
       `@version: 3.35
-source messages { unix-stream("${socket}" flags(syslog-protocol)); };
-destination pond {
-  file("${file}" template("$(format-json timestamp=$ISODATE host=$HOST program=$PROGRAM severity=$LEVEL message=$MSG project=shop)\\n"));
-};
-log { source(messages); destination(pond); flags(flow-control); };
-options { keep-hostname(yes); frac-digits(3); };
-`,
+source s_src { unix-stream("${socket}" flags(syslog-protocol)); };
+options { keep-hostname(yes); };
+${rules}`,
     );
     const args = ['-F', '--no-caps', '-f', config];
     for (const [option, name] of [
@@ -102,10 +115,15 @@ function modules(libraries: string): string {
 
 export const LOGROTATE = find('logrotate');
 
-/** Rotates by logrotate, at once and with a state file of its own; `directives` say how. Gives its output. */
-export async function rotate(folder: string, file: string, directives: string): Promise<string> {
+/** Rotates `file` by logrotate, at once; `directives` say how. Gives its output. */
+export function rotate(folder: string, file: string, directives: string): Promise<string> {
+  return logrotate(folder, `"${file}" {\n${directives}\n}\n`);
+}
+
+/** Runs logrotate by a configuration, at once and with a state file of its own. Gives its output. */
+export async function logrotate(folder: string, rules: string): Promise<string> {
   const config = join(folder, 'logrotate.conf');
-  writeFileSync(config, `"${file}" {\n${directives}\n}\n`, { mode: 0o644 });
+  writeFileSync(config, rules, { mode: 0o644 });
   const args = ['--verbose', '--force', '--state', join(folder, 'logrotate.state'), config];
   const { stdout, stderr } = await promisify(execFile)(LOGROTATE ?? '', args);
   return stdout + stderr;

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type KnownFile, SOURCES, type Source } from '../../ingest/index.ts';
 import { startRetention } from '../../server/retention.ts';
+import { ROOT } from '../../server/root.ts';
 import type { LedgerEntry, Limits, Removal, Store } from '../../server/store/index.ts';
 import { FLOOR_MS, type Part, plan, RAGGED_MS, type RowGroup } from '../../server/store/plan.ts';
+import { readBlocks } from '../docs/markdown.ts';
 import {
   spawnService,
   unlimited,
@@ -528,6 +530,7 @@ describe('retention', function () {
           expect(edge.bytes).to.be.greaterThan(1e6);
           expect(auth).to.deep.include({ would_remove_rows: 30, would_remove_rejected: 0 });
           expect(told).to.have.length(2);
+          expect(kinds(documented())).to.deep.equal(kinds(edge));
           expect((await ledger(store, 'edge_logs')).stored).to.equal(ROW_GROUP + 100);
 
           expect(total(await store.retention.run(keep(DAY)))).to.deep.equal({
@@ -764,4 +767,17 @@ function gone(id: number): KnownFile {
     gone: true,
     finished: null,
   };
+}
+
+/** The entry that docs/retention.md shows. */
+function documented(): Record<string, unknown> {
+  const page = 'docs/retention.md';
+  const blocks = readBlocks(page, readFileSync(join(ROOT, page), 'utf8'));
+  const text = blocks.find(({ info }) => info.example !== undefined)?.text ?? '';
+  return JSON.parse(text).result[0];
+}
+
+/** Names of the fields in their order, each with the type of its value. */
+function kinds(entry: Record<string, unknown>): string[] {
+  return Object.entries(entry).map(([name, value]) => `${name} ${typeof value}`);
 }

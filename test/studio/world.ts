@@ -44,7 +44,7 @@ export function worldOf(events: readonly Event[], { after, until }: Window): Wor
 
 const COLUMNS = ['timestamp', 'id', 'project', 'event_message', 'metadata'];
 
-/** The row that a line becomes, by README's rules of lines. */
+/** The row that a line becomes, by the rules of lines in docs/lines.md. */
 function stored({ line, moment }: Event): Omit<Row, 'project'> & { project: Json } {
   const others = Object.entries(line).filter(([name]) => !COLUMNS.includes(name));
   const flat = others.length > 0 ? Object.fromEntries(others) : null;

@@ -27,17 +27,17 @@ export interface Line {
  * What must, may and must not be there of the lines of one history. A line
  *
  * - must be there once while it stands in a file, whole; when the service has said that it has it; and when its file was
- *   deleted while the service had it open, until that run ends ("is read to its end", README);
+ *   deleted while the service had it open, until that run ends ("is read to its end", docs/reliability.md);
  * - may be there once when it was destroyed otherwise, after it had stood in a file beside a running service: nobody
  *   can tell whether that had read it;
  * - must not be there when it was destroyed before a service ran that could have read it.
  *
  * A line may be there once more that stands in a copy which ends before what its original had come to when that was truncated, if
- * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", README);
+ * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", docs/reliability.md);
  * or if the original was renamed before: the name of the copy is then no rotation of the original's.
  *
  * Of a header, which several files begin with, there is one at least and one a file at most: a file that is made
- * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", README).
+ * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", docs/lines.md).
  */
 export class ModelLines {
   private readonly lines = new Map<string, Line>();

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { SETTINGS } from '../../server/settings.ts';
+import { withFolder } from '../helpers.ts';
+import { readBlocks } from './markdown.ts';
+
+const PAGE = 'docs/install.md';
+
+describe('the systemd unit of the docs', () => {
+  const unit = unitOf(readFileSync(join(ROOT, PAGE), 'utf8'));
+  const values = (key: string) =>
+    [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value);
+
+  it('runs the service where its data is writable, and starts it again but for 78', () => {
+    const [, script = ''] = values('ExecStart')[0]?.split(' ') ?? [];
+    expect(readFileSync(join(ROOT, script), 'utf8')).to.include('dist/server/main.js');
+    const data = SETTINGS.find(({ name }) => name === 'TAILPOND_DATA')?.default ?? '';
+    expect(values('ReadWritePaths')).to.deep.equal([
+      join(values('WorkingDirectory')[0] ?? '', data),
+    ]);
+    expect(values('Restart')).to.deep.equal(['on-failure']);
+    expect(values('StartLimitIntervalSec')).to.deep.equal(['0']);
+    expect(values('RestartPreventExitStatus')).to.deep.equal(['78']);
+    expect(Number(values('TimeoutStopSec')[0])).to.be.above(10);
+  });
+
+  it('forbids nothing that Node or the drop folders need', () => {
+    expect(unit).to.not.match(/^(?:MemoryDenyWriteExecute|RestrictSUIDSGID)=/m);
+    expect(values('SystemCallFilter')).to.deep.equal(['@system-service @pkey']);
+    expect(values('SystemCallErrorNumber')).to.deep.equal(['EPERM']);
+  });
+
+  it('is what systemd takes, where that is installed', () =>
+    withFolder(async (folder) => {
+      const file = join(folder, 'tailpond.service');
+      // Only programs that are there pass.
+      writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
+      const { status, error, stderr } = spawnSync('systemd-analyze', ['verify', file]);
+      if (error) return;
+      expect({ status, said: String(stderr) }).to.deep.equal({ status: 0, said: '' });
+    }));
+});
+
+function unitOf(markdown: string): string {
+  const block = readBlocks(PAGE, markdown).find(({ language }) => language === 'ini');
+  if (!block) throw new Error(`${PAGE} has no unit`);
+  return `${block.text}\n`;
+}

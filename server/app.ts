@@ -11,6 +11,7 @@ import type { Cache } from './cache.ts';
 import { endpoint } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { explore } from './explore/index.ts';
 import { alive, health } from './health.ts';
 import { logflare } from './logflare.ts';
 import { problem } from './problem.ts';
@@ -68,6 +69,7 @@ export function createApp(deps: AppDeps): Express {
   });
   app.all('/api/endpoints/query/:endpoint', requires('query'), endpoint(deps));
   app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
+  app.use('/api', explore(deps));
   app.use('/api', logflare(deps.limits));
   app.use('/api', books(deps));
   app.use(health(deps.store, deps.ingest));

@@ -6,11 +6,15 @@ import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { bracketed, searchOf } from './parameters.ts';
 import { wouldRemove } from './retention.ts';
+import { type RetryDeps, retry } from './retry.ts';
 import type { Limits, Plain, Store } from './store/index.ts';
 
-export interface BooksDeps {
+export interface BooksDeps extends RetryDeps {
   readonly endpoints: Endpoints;
-  readonly store: Pick<Store, 'ledger' | 'rejected' | 'retention'>;
+  readonly store: Pick<
+    Store,
+    'ledger' | 'rejected' | 'rejectedLine' | 'removeRejected' | 'retention'
+  >;
   readonly limits: Limits;
   readonly ingest: Pick<Ingest, 'status'>;
 }
@@ -22,7 +26,7 @@ const REJECTED_MAX = 1000;
  * What can be looked up beside the saved queries: themselves, the ledger, the rejected lines, what is due. All but the
  * first is for tokens of the scope `admin` alone, and so is whatever comes behind this router.
  */
-export function books({ endpoints, store, limits, ingest }: BooksDeps): Router {
+export function books({ endpoints, store, limits, ingest, pushFiles }: BooksDeps): Router {
   const router = Router();
   router.all(
     '/endpoints',
@@ -38,6 +42,7 @@ export function books({ endpoints, store, limits, ingest }: BooksDeps): Router {
     '/rejected',
     answer((search) => store.rejected(readSource(search), readLimit(search))),
   );
+  router.all('/rejected/retry', retry({ store, pushFiles }));
   router.all(
     '/retention',
     answer(() => wouldRemove(store.retention, limits)),
@@ -67,17 +72,18 @@ function publicFields(query: Endpoints['all'][number]): Plain {
     cache_warming: query.warming,
     sandboxing: query.sandboxing,
     redact_pii: query.redactPii,
-    parameters: query.parameters.map(({ name, type, required, description }) => ({
+    parameters: query.parameters.map(({ name, type, required, preset, description }) => ({
       name,
       type: typeof type === 'string' ? type : 'string',
       ...(typeof type === 'string' ? {} : { allowed: [...type] }),
       required,
+      ...(preset === null ? {} : { default: preset }),
       description,
     })),
   };
 }
 
-async function ledger(store: BooksDeps['store'], ingest: BooksDeps['ingest']): Promise<Plain[]> {
+async function ledger(store: Pick<Store, 'ledger'>, ingest: BooksDeps['ingest']): Promise<Plain[]> {
   const { sources, refused } = ingest.status();
   const now = new Map(sources.map((status) => [status.source, status]));
   const notRead = (source: string | null): Plain[] =>

@@ -7,8 +7,14 @@ export interface Clock {
   setTimeout(action: () => void, ms: number): { unref(): void };
 }
 
-export interface Cached {
+/** What is kept of an answer. */
+export interface Answer {
   readonly body: Buffer;
+  /** Those that say something about its rows. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Cached extends Answer {
   /** Made with the body, so that not every answer has to hash it. */
   readonly etag: string;
   /** Seconds since it was made. */
@@ -40,7 +46,7 @@ export interface Cache {
 }
 
 /** Makes an answer. Should end when the signal is aborted, with its reason. */
-export type Load = (signal: AbortSignal) => Promise<Buffer>;
+export type Load = (signal: AbortSignal) => Promise<Answer>;
 
 interface Loading {
   readonly entry: Promise<Entry>;
@@ -49,8 +55,7 @@ interface Loading {
   waiting: number;
 }
 
-interface Entry {
-  readonly body: Buffer;
+interface Entry extends Answer {
   readonly etag: string;
   readonly madeAt: number;
   askedAt: number;
@@ -76,11 +81,12 @@ export function createCache(options: CacheOptions): Cache {
       if (loading.get(key) === started) loading.delete(key);
     };
     const entry = run(ending.signal)
-      .then((body) => {
+      .then(({ body, headers }) => {
         const madeAt = clock.now();
         const askedAt = entries.peek(key)?.askedAt ?? madeAt;
         const made = {
           body,
+          headers,
           etag: `W/"${hash('sha1', body, 'base64url')}"`,
           madeAt,
           askedAt,
@@ -132,11 +138,12 @@ export function createCache(options: CacheOptions): Cache {
       if (entry) entry.askedAt = now;
       if (entry && alive(entry, lifetime)) {
         warmLater(key, entry, lifetime, run);
-        const { body, etag } = entry;
-        return { body, etag, age: Math.floor((now - entry.madeAt) / 1000), hit: true };
+        const { body, headers, etag } = entry;
+        const age = Math.floor((now - entry.madeAt) / 1000);
+        return { body, headers, etag, age, hit: true };
       }
-      const { body, etag } = await waitFor(load(key, lifetime, run), leaving);
-      return { body, etag, age: 0, hit: false };
+      const { body, headers, etag } = await waitFor(load(key, lifetime, run), leaving);
+      return { body, headers, etag, age: 0, hit: false };
     },
     clear: () => entries.clear(),
   };

@@ -1,12 +1,26 @@
+import { hash } from 'node:crypto';
+import type { Source } from '../ingest/index.ts';
 import type { View } from './sql/index.ts';
 
-/** The type of a parameter's value: free text, a moment, an RE2 regular expression, or one of a few words. */
-export type ParameterType = 'string' | 'timestamp' | 'regexp' | readonly string[];
+/** The types of a parameter's value that have a name: free text, a moment, an RE2 regular expression, numbers, true or false. */
+export const PARAMETER_TYPES = [
+  'string',
+  'timestamp',
+  'regexp',
+  'integer',
+  'number',
+  'boolean',
+] as const;
+
+/** The type of a parameter's value; a list: one of these words. */
+export type ParameterType = (typeof PARAMETER_TYPES)[number] | readonly string[];
 
 export interface Parameter {
   readonly name: string;
   readonly type: ParameterType;
   readonly required: boolean;
+  /** What an absent one is taken as; null: NULL. */
+  readonly preset: string | null;
   readonly description: string;
 }
 
@@ -25,6 +39,8 @@ export interface Windows {
 /** A saved query as its file says it. Durations are seconds; null means off. */
 export interface SavedQuery {
   readonly id: string;
+  /** Another one for another text of the file. */
+  readonly version: string;
   readonly name: string;
   readonly description: string;
   readonly maxRows: number;
@@ -40,6 +56,8 @@ export interface SavedQuery {
   readonly sql: string;
   /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
   readonly views: ReadonlyMap<string, View>;
+  /** The sources that it reads; filled in as well. */
+  readonly sources: readonly Source[];
 }
 
 /** The parameter that the server supplies to a query with `windows`. */
@@ -50,6 +68,9 @@ export const NEWEST_FROM = 'newest_from';
  * NULL. A query whose `project` is a regular expression needs it, since such a one matches others' rows, too.
  */
 export const PINNED_PROJECT = 'pinned_project';
+
+/** What the service itself takes in a query string. */
+const RESERVED = ['sql', 'dialect', 'format'];
 
 /** A fault in a query's file; `line` counts from 1. */
 export class QueryFileError extends Error {
@@ -125,7 +146,10 @@ export function compile(name: string, file: string, text: string): SavedQuery {
     .map(
       ({ value, line }) =>
         readParameter(value) ??
-        fail(line, '--! parameter must be: name type required|optional, description'),
+        fail(
+          line,
+          `--! parameter must be: name type required|optional[=preset], description; a type is ${PARAMETER_TYPES.join(', ')} or words such as up|down`,
+        ),
     );
   const windows = readWindows(one('windows'), parameters, fail);
   const { sql, used } = bindByName(text, fail);
@@ -133,6 +157,7 @@ export function compile(name: string, file: string, text: string): SavedQuery {
 
   return {
     id: (id?.value ?? '').toLowerCase(),
+    version: hash('sha1', text, 'base64url'),
     name,
     description,
     maxRows: number('max_rows') ?? fail(1, '--! max_rows is missing'),
@@ -145,6 +170,7 @@ export function compile(name: string, file: string, text: string): SavedQuery {
     pinned: used.has(PINNED_PROJECT),
     sql,
     views: new Map(),
+    sources: [],
   };
 }
 
@@ -170,13 +196,24 @@ function readDirectives(lines: readonly string[], fail: Fail): Directive[] {
 }
 
 function readParameter(value: string): Parameter | null {
-  const match = /^([A-Za-z_]\w*)\s+(\S+)\s+(required|optional),\s*(\S.*)$/.exec(value);
-  const [, name, kind, need, description] = match ?? [];
+  const match = /^([A-Za-z_]\w*)\s+(\S+)\s+(?:(required)|optional(?:=(\S+))?),\s*(\S.*)$/.exec(
+    value,
+  );
+  const [, name, kind, required, preset = null, description] = match ?? [];
   if (!name || !kind || !description) return null;
-  const type = kind.includes('|') ? kind.split('|') : kind;
-  if (typeof type === 'string' && type !== 'string' && type !== 'timestamp' && type !== 'regexp')
-    return null;
-  return { name, type, required: need === 'required', description };
+  const type = kind.includes('|')
+    ? kind.split('|')
+    : PARAMETER_TYPES.find((known) => known === kind);
+  if (!type || (preset !== null && !isOfType(type, preset))) return null;
+  return { name, type, required: required !== undefined, preset, description };
+}
+
+/** Whether a text is a value of a type, as far as can be told here: moments and regular expressions are judged by the engine. */
+export function isOfType(type: ParameterType, value: string): boolean {
+  if (typeof type !== 'string') return type.includes(value);
+  if (type === 'integer') return /^-?\d{1,18}$/.test(value);
+  if (type === 'number') return /^-?\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(value);
+  return type !== 'boolean' || value === 'true' || value === 'false';
 }
 
 function readWindows(
@@ -206,6 +243,8 @@ function checkParameters(
 ) {
   const declared = new Set(parameters.map((parameter) => parameter.name));
   if (declared.size < parameters.length) fail(1, 'a parameter is declared twice');
+  const taken = RESERVED.find((name) => declared.has(name));
+  if (taken) fail(1, `a parameter can not be called "${taken}": every endpoint takes one`);
   if (declared.has(NEWEST_FROM))
     fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
   if (windows) declared.add(NEWEST_FROM);

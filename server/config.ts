@@ -24,6 +24,8 @@ export interface Config {
   readonly tokenFile: string | null;
   /** The file of further tokens; null: the one in the data folder. */
   readonly tokens: string | null;
+  /** The folder of the operator's own endpoints; null for none. */
+  readonly endpoints: string | null;
   readonly logLevel: string;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
@@ -110,6 +112,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
       ),
     tokenFile: text('TAILPOND_TOKEN_FILE') || null,
     tokens: text('TAILPOND_TOKENS') || null,
+    endpoints: text('TAILPOND_ENDPOINTS') || null,
     logLevel: expect(
       'TAILPOND_LOG_LEVEL',
       `one of ${LEVELS.join(', ')}`,

@@ -1,11 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { accessOf } from './auth.ts';
 import { bodyOf } from './body.ts';
-import type { Cache, Cached } from './cache.ts';
+import type { Answer, Cache, Cached } from './cache.ts';
 import { PINNED_PROJECT, type SavedQuery } from './compile.ts';
-import { encodeRows } from './encode.ts';
+import { disconnected } from './disconnected.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { encodeRows, type Format, formatOf, MEDIA_TYPES } from './formats/index.ts';
+import { type FreshnessDeps, freshness } from './freshness.ts';
 import { newest, questionOf } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { redact } from './redact.ts';
@@ -14,7 +16,7 @@ import { type OwnSql, ownSql, runOwnSql } from './sandbox.ts';
 import type { Rows, Store } from './store/index.ts';
 import type { Access } from './tokens.ts';
 
-export interface EndpointDeps {
+export interface EndpointDeps extends FreshnessDeps {
   readonly endpoints: Endpoints;
   readonly store: Store;
   readonly cache: Cache;
@@ -22,13 +24,10 @@ export interface EndpointDeps {
 
 /**
  * Answers a saved query. The walk of a request, once it is authorised: endpoint → redaction → parameters → cache →
- * prepared statement → rows → JSON.
+ * prepared statement → rows → JSON, or another format.
  */
-export function endpoint({
-  endpoints,
-  store,
-  cache,
-}: EndpointDeps): RequestHandler<{ endpoint: string }> {
+export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
+  const { endpoints, cache } = deps;
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');
@@ -37,6 +36,7 @@ export function endpoint({
       throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
     const search = searchOf(request.url);
     for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
+    const format = formatOf(request);
     const redacted = redaction(request) ?? query.redactPii;
     if (!query.sandboxing && search.has('sql')) {
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
@@ -44,21 +44,24 @@ export function endpoint({
     }
     const own = query.sandboxing ? ownSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const load = (signal: AbortSignal) => answer(query, own, values, redacted, store, signal);
+    const load = (signal: AbortSignal) =>
+      answer({ query, own, values, redacted, format }, deps, signal);
 
     if (query.caching === null || own) {
-      const body = await load(disconnected(response));
+      const { body, headers } = await load(disconnected(response));
       response.set({
+        ...headers,
         'Cache-Control': 'private, no-cache',
         'Cache-Status': 'tailpond; fwd=bypass',
+        'Content-Type': MEDIA_TYPES[format],
       });
-      response.type('json').send(body);
+      response.send(body);
       return;
     }
-    const key = JSON.stringify([query.id, values, redacted]);
+    const key = JSON.stringify([query.id, query.version, values, redacted, format]);
     const lifetime = { caching: query.caching, warming: query.warming };
     const cached = await cache.get(key, lifetime, load, () => disconnected(response));
-    sendCached(request, response, cached, query.caching);
+    sendCached(request, response, cached, query.caching, format);
   };
 }
 
@@ -90,19 +93,31 @@ function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
   return pin !== null && expression ? { project: '' } : {};
 }
 
+interface Question {
+  readonly query: SavedQuery;
+  readonly own: OwnSql | null;
+  readonly values: Values;
+  readonly redacted: boolean;
+  readonly format: Format;
+}
+
 async function answer(
-  query: SavedQuery,
-  own: OwnSql | null,
-  values: Values,
-  redacted: boolean,
-  store: Store,
+  { query, own, values, redacted, format }: Question,
+  deps: EndpointDeps,
   signal: AbortSignal,
-) {
+): Promise<Answer> {
+  const { store } = deps;
   const checked = await checkParameters(query, values, store, signal);
-  const rows = own
+  const { rows, sources } = own
     ? await runOwnSql(own, query, checked, store, signal)
-    : await run(query, checked, store, signal);
-  return Buffer.from(encodeRows(rows, redacted ? redact : undefined));
+    : { rows: await run(query, checked, store, signal), sources: query.sources };
+  return {
+    body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),
+    headers: {
+      ...(await freshness(sources, deps)),
+      'Tailpond-Truncated': String(rows.truncated),
+    },
+  };
 }
 
 async function run(
@@ -114,12 +129,20 @@ async function run(
   const options = signal ? { maxRows: query.maxRows, signal } : { maxRows: query.maxRows };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
   if (!query.windows) return ask(query.sql, {});
-  return newest(questionOf(query, query.windows), values, store, ask);
+  const question = questionOf(query, query.windows);
+  const newestRows = await newest(question, values, store, ask);
+  // Its own limit is not seen from here; at that many rows there may be more.
+  return { ...newestRows, truncated: newestRows.rows.length >= question.rows };
 }
 
 /** By hand: what `response.send` would find out about the body, its ETag first of all, is known already. */
-function sendCached(request: Request, response: Response, cached: Cached, caching: number) {
-  const { age, body, etag, hit } = cached;
+function sendCached(
+  request: Request,
+  response: Response,
+  { age, body, headers, etag, hit }: Cached,
+  caching: number,
+  format: Format,
+) {
   const ttl = Math.max(0, caching - age);
   response.setHeader('Age', age);
   response.setHeader('Cache-Control', `private, max-age=${ttl}`);
@@ -128,23 +151,13 @@ function sendCached(request: Request, response: Response, cached: Cached, cachin
     hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,
   );
   response.setHeader('ETag', etag);
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
   if (request.fresh) {
     response.statusCode = 304;
     response.end();
     return;
   }
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Type', MEDIA_TYPES[format]);
   response.setHeader('Content-Length', body.length);
   response.end(body);
-}
-
-/** A client that went away need not be answered. */
-function disconnected(response: {
-  once(event: 'close', listener: () => void): unknown;
-}): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () =>
-    controller.abort(new AppError('REQUEST_INVALID', { detail: 'The client has gone.' })),
-  );
-  return controller.signal;
 }

@@ -3,8 +3,9 @@ import { basename, join } from 'node:path';
 import { isSource } from '../ingest/index.ts';
 import { compile, QueryFileError, type SavedQuery } from './compile.ts';
 import { oldestOf } from './newest.ts';
-import type { Readers } from './store/index.ts';
-import { viewsOf } from './views.ts';
+import { checkParameters } from './parameters.ts';
+import type { Store } from './store/index.ts';
+import { partsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
 export interface Endpoints {
@@ -13,25 +14,53 @@ export interface Endpoints {
   find(nameOrId: string): SavedQuery | undefined;
 }
 
+/** Those of files that may change. */
+export interface OpenEndpoints extends Endpoints {
+  /** Reads all files again, all or nothing. Throws QueryFileError, and then the endpoints stay as they are. */
+  reload(): Promise<void>;
+}
+
+/** The endpoints of the files in these folders, as `loadEndpoints` reads them, until they are read again. */
+export async function openEndpoints(
+  folders: readonly string[],
+  store: EndpointStore,
+): Promise<OpenEndpoints> {
+  let current = await loadEndpoints(folders, store);
+  return {
+    get all() {
+      return current.all;
+    },
+    find: (nameOrId) => current.find(nameOrId),
+    async reload() {
+      current = await loadEndpoints(folders, store);
+    },
+  };
+}
+
+type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment'>;
+
 /**
- * Reads every `.sql` file of `folder`, the file's name being the endpoint's, and has the engine prepare it. Throws
+ * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it. Throws
  * QueryFileError for the first that is not right: nothing is served that could fail at the first request.
  */
 export async function loadEndpoints(
-  folder: string,
-  readers: Pick<Readers, 'describe' | 'query'>,
+  folders: readonly string[],
+  store: EndpointStore,
 ): Promise<Endpoints> {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
   const all: SavedQuery[] = [];
-  for (const name of files) {
-    const file = join(folder, name);
-    const query = compile(basename(name, '.sql'), file, readFileSync(file, 'utf8'));
-    await prepare(query, file, readers);
+  for (const file of folders.flatMap(filesOf)) {
+    const query = compile(basename(file, '.sql'), file, read(file));
+    await prepare(query, file, store);
+    if (all.some(({ name }) => name === query.name))
+      throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    all.push(query.sandboxing ? { ...query, views: await viewsOf(query.sql, readers) } : query);
+    const { views, tables } = await partsOf(query.sql, store);
+    all.push({
+      ...query,
+      views: query.sandboxing ? views : new Map(),
+      sources: tables.filter(isSource),
+    });
   }
   return {
     all,
@@ -40,8 +69,35 @@ export async function loadEndpoints(
   };
 }
 
-async function prepare(query: SavedQuery, file: string, readers: Pick<Readers, 'describe'>) {
-  const { select, columns } = await readers.describe(query.sql).catch((error: Error) => {
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.sql') && !name.startsWith('.'))
+      .sort()
+      .map((name) => join(folder, name));
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): QueryFileError {
+  return new QueryFileError(
+    path,
+    1,
+    `it can not be read (${(error as NodeJS.ErrnoException).code})`,
+  );
+}
+
+async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
+  const { select, columns } = await store.describe(query.sql).catch((error: Error) => {
     const line = Number(/LINE (\d+):/.exec(error.message)?.[1] ?? 1);
     throw new QueryFileError(file, line, error.message);
   });
@@ -56,10 +112,14 @@ async function prepare(query: SavedQuery, file: string, readers: Pick<Readers, '
     );
   }
   if (query.windows) {
-    await readers.describe(oldestOf(query.sql)).catch((error: Error) => {
+    await store.describe(oldestOf(query.sql)).catch((error: Error) => {
       const reason =
         '--! windows needs a query that can stand in brackets, with a column "timestamp"';
       throw new QueryFileError(file, 1, `${reason}: ${error.message}`);
     });
   }
+  const presets = query.parameters.map(({ name, preset }) => [name, preset]);
+  await checkParameters(query, Object.fromEntries(presets), store).catch((error: Error) => {
+    throw new QueryFileError(file, 1, `a preset is wrong: ${error.message}`);
+  });
 }

@@ -13,6 +13,7 @@ export const ERRORS = {
   SCOPE_MISSING: [403, 'The access token may not do this'],
   PROJECT_FORBIDDEN: [403, 'The access token is for another project'],
   SOURCE_UNKNOWN: [404, 'There is no such source'],
+  REJECTED_UNKNOWN: [404, 'There is no such rejected line any more'],
   ENDPOINT_UNKNOWN: [404, 'There is no such endpoint'],
   PATH_UNKNOWN: [404, 'There is nothing at this path'],
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here'],

@@ -1,4 +1,5 @@
 import { readCommandLine } from './command-line.ts';
+import { QueryFileError } from './compile.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { startDemo } from './demo.ts';
 import { dryRun } from './dry-run.ts';
@@ -27,5 +28,6 @@ try {
 } catch (error) {
   if (error instanceof ConfigError) for (const fault of error.faults) console.error(fault);
   else console.error(error instanceof Error ? error.message : error);
-  process.exit(error instanceof ConfigError || error instanceof StoreBroken ? EX_CONFIG : 1);
+  const faults = [ConfigError, StoreBroken, QueryFileError];
+  process.exit(faults.some((fault) => error instanceof fault) ? EX_CONFIG : 1);
 }

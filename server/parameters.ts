@@ -1,9 +1,14 @@
-import type { Parameter, SavedQuery } from './compile.ts';
+import { isOfType, type Parameter } from './compile.ts';
 import { AppError, type Fault } from './errors.ts';
 import type { Store } from './store/index.ts';
 
 /** The values of a query's declared parameters, as text; NULL where an optional one is absent. */
 export type Values = Readonly<Record<string, string | null>>;
+
+/** What declares parameters: a saved query, for one. */
+export interface Declared {
+  readonly parameters: readonly Parameter[];
+}
 
 /** The part of a value that is repeated in an error. */
 const SHOWN = 100;
@@ -15,17 +20,17 @@ export function searchOf(url: string): URLSearchParams {
 }
 
 /**
- * The values that a query string gives to the parameters of `query`. Throws `PARAMETER_INVALID`, naming every
+ * The values that a query string gives to the parameters that are declared. Throws `PARAMETER_INVALID`, naming every
  * parameter that is missing, repeated, or not one of the allowed words. Parameters that are not declared are ignored.
  */
-export function readParameters(query: SavedQuery, search: URLSearchParams): Values {
+export function readParameters({ parameters }: Declared, search: URLSearchParams): Values {
   const faults: Fault[] = [];
   const values: Record<string, string | null> = {};
-  for (const parameter of query.parameters) {
+  for (const parameter of parameters) {
     const given = search.getAll(parameter.name);
     const detail = bracketed(search, parameter.name) ?? fault(parameter, given);
     if (detail) faults.push({ parameter: parameter.name, detail });
-    values[parameter.name] = given[0] || null;
+    values[parameter.name] = given[0] || parameter.preset;
   }
   if (faults.length > 0) throw new AppError('PARAMETER_INVALID', { faults });
   return values;
@@ -36,14 +41,14 @@ export function readParameters(query: SavedQuery, search: URLSearchParams): Valu
  * or a regular expression that is none. The engine judges both, so that they mean here what they mean in a line.
  */
 export async function checkParameters(
-  query: SavedQuery,
+  { parameters }: Declared,
   values: Values,
-  store: Store,
+  store: Pick<Store, 'query' | 'moment'>,
   signal?: AbortSignal,
 ): Promise<Values> {
   const checked: Record<string, string | null> = { ...values };
   const faults: Fault[] = [];
-  for (const { name, type } of query.parameters) {
+  for (const { name, type } of parameters) {
     const value = values[name] ?? null;
     if (value === null) continue;
     if (type === 'timestamp') {
@@ -79,7 +84,7 @@ function fault({ name, type, required }: Parameter, given: readonly string[]): s
       ? `Expected "${name}" (${allowed(type)}), got ${given.length === 0 ? 'nothing' : 'an empty value'}.`
       : null;
   if (value.includes('\0')) return `Expected "${name}" (${allowed(type)}) without a NUL character.`;
-  if (typeof type !== 'string' && !type.includes(value)) {
+  if (!isOfType(type, value)) {
     return `Expected "${name}" to be ${allowed(type)}, got ${shown(value)}.`;
   }
   return null;
@@ -89,6 +94,9 @@ function allowed(type: Parameter['type']): string {
   if (type === 'string') return 'text';
   if (type === 'timestamp') return 'a timestamp';
   if (type === 'regexp') return 'a regular expression';
+  if (type === 'integer') return 'a whole number';
+  if (type === 'number') return 'a number';
+  if (type === 'boolean') return 'true or false';
   return `one of ${type.join(', ')}`;
 }
 
@@ -99,14 +107,22 @@ function shown(value: string): string {
 /** A `+` before the offset arrives as a space when the client did not escape it. */
 const LOST_PLUS = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) (\d\d:?\d\d)$/;
 
-async function moment(value: string, store: Store, signal?: AbortSignal): Promise<string | null> {
+async function moment(
+  value: string,
+  store: Pick<Store, 'query' | 'moment'>,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const text = value.replace(LOST_PLUS, '$1+$2');
   const sql = `select moment from (select ${store.moment('text')} as moment from (select $text::varchar as text)) where year(moment) between 1970 and 2200`;
   const { rows } = await store.query(sql, { text }, limits(signal));
   return (rows[0]?.[0] as string | undefined) ?? null;
 }
 
-async function isRegexp(value: string, store: Store, signal?: AbortSignal): Promise<boolean> {
+async function isRegexp(
+  value: string,
+  store: Pick<Store, 'query' | 'moment'>,
+  signal?: AbortSignal,
+): Promise<boolean> {
   try {
     await store.query(
       `select regexp_matches('', $pattern::varchar)`,

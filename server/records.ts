@@ -1,12 +1,20 @@
+/** What is done to a JSON text on the way. */
+export interface RewriteOptions {
+  /** Is given every string value (not keys), unescaped, and returns what to put. */
+  readonly redact?: ((value: string) => string) | undefined;
+  /**
+   * Logflare's records form: every object whose parent is not an array is wrapped in a one-element array
+   * (`{"a":{"b":1}}` gives `[{"a":[{"b":1}]}]`).
+   */
+  readonly wrap: boolean;
+}
+
 /**
- * The text of a JSON value as JSON text in Logflare's records form: every object whose parent is
- * not an array is wrapped in a one-element array (`{"a":{"b":1}}` gives `[{"a":[{"b":1}]}]`);
- * undefined when `text` is not strict JSON (RFC 8259). Numbers keep their digits, nesting has no
- * limit, and of equal keys in one object the first stays, as DuckDB resolves them. `redact` is
- * given every string value (not keys), unescaped, and returns what to put.
+ * The text of a JSON value as JSON text; undefined when `text` is not strict JSON (RFC 8259). Numbers keep their digits,
+ * nesting has no limit, and of equal keys in one object the first stays, as DuckDB resolves them.
  */
-export function records(text: string, redact?: (value: string) => string): string | undefined {
-  return new Rewrite(text, redact).run();
+export function strictJson(text: string, options: RewriteOptions): string | undefined {
+  return new Rewrite(text, options).run();
 }
 
 /** Codes of the characters that JSON's grammar turns on. */
@@ -32,7 +40,8 @@ type Frame = Set<string> | null;
  */
 class Rewrite {
   readonly #text: string;
-  readonly #redact: ((value: string) => string) | undefined;
+  readonly #redact: RewriteOptions['redact'];
+  readonly #wrap: boolean;
   readonly #frames: Frame[] = [];
   #at = 0;
   #output = '';
@@ -41,9 +50,10 @@ class Rewrite {
   /** How many frames were open when the member that is being dropped began; 0 while none is. */
   #dropping = 0;
 
-  constructor(text: string, redact: ((value: string) => string) | undefined) {
+  constructor(text: string, { redact, wrap }: RewriteOptions) {
     this.#text = text;
     this.#redact = redact;
+    this.#wrap = wrap;
   }
 
   run(): string | undefined {
@@ -127,7 +137,7 @@ class Rewrite {
 
   /** Whether the frame is an object and stands, or stood, in none or in another object. */
   #isWrapped(frame: Frame): boolean {
-    return frame !== null && this.#frames[this.#frames.length - 1] !== null;
+    return this.#wrap && frame !== null && this.#frames[this.#frames.length - 1] !== null;
   }
 
   #insert(bracket: string): void {

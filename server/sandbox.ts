@@ -1,3 +1,4 @@
+import { isSource, type Source } from '../ingest/index.ts';
 import { NEWEST_FROM, type SavedQuery } from './compile.ts';
 import { AppError } from './errors.ts';
 import { newest } from './newest.ts';
@@ -39,7 +40,7 @@ export async function runOwnSql(
   values: Values,
   store: Pick<Store, 'sandbox' | 'span'>,
   signal: AbortSignal,
-): Promise<Rows> {
+): Promise<{ rows: Rows; sources: readonly Source[] }> {
   const { maxRows } = query;
   const parse = async (statement: string) => {
     const { rows } = await store.sandbox.query(PARSE, { text: statement }, { maxRows: 1, signal });
@@ -56,7 +57,9 @@ export async function runOwnSql(
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
     store.sandbox.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
   try {
-    return await run(translation, query, values, store, ask);
+    const rows = await run(translation, query, values, store, ask);
+    const read = [...translation.views].flatMap((view) => query.views.get(view)?.tables ?? []);
+    return { rows, sources: [...new Set(read)].filter(isSource) };
   } catch (error) {
     throw (await wrongPattern(error, text, translation, store, signal)) ?? refusal(error);
   }

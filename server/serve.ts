@@ -6,11 +6,12 @@ import type { Logger } from 'pino';
 import { startIngest } from '../ingest/index.ts';
 import { createApp, createStartingApp } from './app.ts';
 import { createCache } from './cache.ts';
+import { QueryFileError } from './compile.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Commands, openControl, refuseIfServed } from './control.ts';
 import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
-import { loadEndpoints } from './endpoints.ts';
+import { type OpenEndpoints, openEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { startRetention } from './retention.ts';
@@ -89,7 +90,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const token = readToken(config, folder);
     const tokenFile = config.tokens ?? join(data, 'tokens.json');
     const tokens = openTokens(token.value, tokenFile);
-    process.on('SIGHUP', () => reload(tokens, tokenFile, logger));
+    const reloadTokens = () => reload(tokens, tokenFile, logger);
+    process.on('SIGHUP', reloadTokens);
 
     await refuseIfServed(folder);
 
@@ -117,7 +119,12 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     closers.push(opened.shutdown);
     // Closed after the store: until then it says that the store is in use.
     closers.splice(-1, 0, await control(folder, opened, logger));
-    const endpoints = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), opened);
+    const own = config.endpoints ? [resolve(config.endpoints)] : [];
+    const endpoints = await openEndpoints([join(ROOT, 'sql', 'endpoints'), ...own], opened);
+    process.off('SIGHUP', reloadTokens).on('SIGHUP', async () => {
+      reloadTokens();
+      await reloadEndpoints(endpoints, logger);
+    });
     const left = await leftPushFiles(logs, opened.sink, logger);
     const ingest = await startIngest(
       { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
@@ -176,6 +183,18 @@ function reload(tokens: Tokens, path: string, logger: Logger) {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');
+  }
+}
+
+/** Takes the files of the endpoints as they are now; while one is wrong, all endpoints stay as they were. */
+async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
+  try {
+    await endpoints.reload();
+    const names = endpoints.all.map(({ name }) => name);
+    logger.info({ endpoints: names }, 'the endpoints were read again');
+  } catch (error) {
+    if (!(error instanceof QueryFileError)) throw error;
+    logger.error({ fault: error.message }, 'an endpoint is wrong; all stay as they were');
   }
 }
 

@@ -58,6 +58,13 @@ export const SETTINGS = [
       'The file of further tokens, read at the start and on SIGHUP; without it tokens.json in the data folder. It need not be there.',
   },
   {
+    name: 'TAILPOND_ENDPOINTS',
+    type: 'path',
+    default: '',
+    description:
+      'A folder of endpoints of your own, one .sql file each, beside those that are built in; read at the start and on SIGHUP.',
+  },
+  {
     name: 'TAILPOND_LOG_LEVEL',
     type: 'level',
     default: 'info',

@@ -213,7 +213,7 @@ export async function withApp<T>(
         ingest: pond.ingest,
         pushFiles,
         limits: settings.limits ?? unlimited(),
-        endpoints: await loadEndpoints(folder, pond.store),
+        endpoints: await loadEndpoints([folder], pond.store),
         cache: createCache({
           maxEntries: 100,
           maxBytes: 1e7,

@@ -13,6 +13,8 @@ export interface View {
   readonly columns: readonly Column[];
   /** Its statement, with the endpoint's parameters as `$name`. */
   readonly sql: string;
+  /** The tables of the store that it reads. */
+  readonly tables: readonly string[];
 }
 
 /** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */
@@ -42,6 +44,8 @@ export interface Context {
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
   /** The regular expressions that the statement has. */
   readonly patterns: Pattern[];
+  /** The views that it reads, by their names in lower case. */
+  readonly read: Set<string>;
   /** A number that no other name of this translation has. */
   fresh(): number;
   /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */

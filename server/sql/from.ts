@@ -51,6 +51,7 @@ function named(context: Context, node: TreeNode, { tables }: Scope, at: number |
       `There is no table ${shown([...path, name].join('.'))} here; there are ${there}`,
     );
   }
+  context.read.add(key);
   return tableFrom(
     context,
     alias,

@@ -36,6 +36,8 @@ export interface Translation {
    * (`found`) and the moment of the last one (`oldest`).
    */
   readonly newest: { readonly view: string; readonly rows: number; readonly sql: string } | null;
+  /** The views that it reads, by their names in lower case. */
+  readonly views: ReadonlySet<string>;
 }
 
 /** Characters of a caller's SQL, at most. */
@@ -66,13 +68,15 @@ export async function translate(
       views: world.views,
       parameters: world.parameters,
       patterns: [],
+      read: new Set(),
     },
     { expression, query },
   );
   const checked = query(context, nodeOf(statement.node), NOWHERE, 0);
 
-  const limit = Math.min(checked.limit ?? world.maxRows, world.maxRows);
-  const end = sql`${ordered(checked.keys)}${limited(limit, checked.offset)}`;
+  // One more row than may be answered tells that there are more.
+  const asked = Math.min(checked.limit ?? Infinity, world.maxRows + 1);
+  const end = sql`${ordered(checked.keys)}${limited(asked, checked.offset)}`;
   const columns = distinctNames(checked.columns);
   const values = columns.map((column, i) => ({
     kind: column.kind,
@@ -93,11 +97,12 @@ export async function translate(
   return {
     sql: written,
     patterns: context.patterns,
+    views: context.read,
     newest:
       checked.newestOf !== null && key && !checked.offset
         ? {
             view: checked.newestOf,
-            rows: limit,
+            rows: asked,
             sql: print(
               sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${end}) as o`,
             ),

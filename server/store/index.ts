@@ -1,9 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isSource, type Sink, type Source } from '../../ingest/index.ts';
+import type { Sink, Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
-import { type Commits, createWriter } from './append.ts';
+import { type Commits, createWriter, type Writer } from './append.ts';
 import { createAsides } from './asides.ts';
 import { type Ask, askReaders } from './ask.ts';
 import { createBackup } from './backup.ts';
@@ -13,11 +13,12 @@ import { openEngine } from './engine.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { type LedgerEntry, readLedger } from './ledger.ts';
 import { migrate } from './migrate.ts';
+import { createParquet, type Parquet } from './parquet.ts';
 import { openReaders, type Readers } from './read.ts';
+import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention.ts';
 import { type Span, spanReader } from './span.ts';
 import { ingestStatements, timestampExpression } from './statements.ts';
-import type { Plain } from './values.ts';
 
 export { StoreBroken, StoreInUse } from './broken.ts';
 export type { Clock } from './clock.ts';
@@ -25,7 +26,7 @@ export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { LedgerEntry } from './ledger.ts';
 export type { Limits } from './plan.ts';
-export type { Readers, Rows } from './read.ts';
+export type { Readers, RowColumn, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
 export type { Span } from './span.ts';
 export type { Plain, ValueKind } from './values.ts';
@@ -65,7 +66,7 @@ const MEMORY_MS = 50;
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
-export interface Store extends Readers {
+export interface Store extends Readers, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
@@ -81,8 +82,6 @@ export interface Store extends Readers {
    */
   span(source: Source): Promise<Span | null>;
   ledger(): Promise<LedgerEntry[]>;
-  /** The latest rejected lines, of one source or of all. */
-  rejected(source: Source | null, limit: number): Promise<Record<string, Plain>[]>;
   /**
    * Copies the database as of one moment into a new file in the staging folder, while lines come in; gives its path. It is
    * the caller's to move or remove. Throws when the disk has no room for it or another copy is being made.
@@ -155,8 +154,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       throw error;
     };
     const ask: Ask = (sql) => fatal(first(() => askReaders(readers, sql)));
+    const between: Pick<Writer, 'between'> = {
+      between: (action) => fatal(writer.between(action)),
+    };
     const retention = createRetention({
-      writer: { between: (action) => fatal(writer.between(action)) },
+      writer: between,
       ask,
       walBytes,
       folder: join(sql, 'retention'),
@@ -165,6 +167,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
 
     const asides = createAsides(engine);
+    const parquet = createParquet({ asides, staging, minFree });
     const backup = createBackup({
       engine,
       folder,
@@ -201,16 +204,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       moment: (expression) => timestampExpression(ingest, expression),
       span: spanReader(ask),
       ledger: () => readLedger(ask, retention.sizes),
-      rejected: (source, limit) => {
-        if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
-        const from = source ? `rejected where source = '${source}'` : 'rejected';
-        return ask(
-          `select source, file, "offset", length, reason, rejected_at, line
-            from ${from}
-            order by rejected.rowid desc
-            limit ${limit}`,
-        );
-      },
+      ...createRejected(ask, between),
+      toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),
+      exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),
       backup: (signal) => fatal(asides.start(signal, backup)),
       inspect: (signal) => fatal(asides.start(signal, (onOwn) => onOwn(inspect))),
       async shutdown() {

@@ -3,10 +3,19 @@ import { AppError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { type Plain, plain, typeName, type ValueKind, valueKind } from './values.ts';
 
+/** A column of an answer; `type` as SQL calls it. */
+export interface RowColumn {
+  readonly name: string;
+  readonly kind: ValueKind;
+  readonly type: string;
+}
+
 /** The rows of an answer: values in column order. */
 export interface Rows {
-  readonly columns: readonly { readonly name: string; readonly kind: ValueKind }[];
+  readonly columns: readonly RowColumn[];
   readonly rows: readonly (readonly Plain[])[];
+  /** Whether there were more, beyond `maxRows`. */
+  readonly truncated: boolean;
 }
 
 export interface QueryOptions {
@@ -191,9 +200,11 @@ async function run(
   try {
     bind(statement, values);
     const result = await statement.stream();
-    const all = result
-      .columnNames()
-      .map((name, i) => ({ name, kind: valueKind(result.columnType(i)) }));
+    const all = result.columnNames().map((name, i) => ({
+      name,
+      kind: valueKind(result.columnType(i)),
+      type: typeName(result.columnType(i)),
+    }));
     const columns = maxBytes === undefined ? all : all.slice(0, -1);
     const rows: Plain[][] = [];
     let bytes = 0;
@@ -208,12 +219,12 @@ async function run(
         if (bytes > maxBytes) throw new AppError('RESULT_TOO_LARGE');
       }
       for (const row of chunk.getRows()) {
-        if (rows.length === maxRows) return { columns, rows };
+        if (rows.length === maxRows) return { columns, rows, truncated: true };
         rows.push(row.slice(0, columns.length).map(plain));
       }
     }
     ended = true;
-    return { columns, rows };
+    return { columns, rows, truncated: false };
   } finally {
     statement.destroySync();
     // Rows that nobody fetched are still made, by threads that hold the connection: closed under them, it waits for itself.
@@ -234,7 +245,11 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   }
 }
 
-function bind(statement: DuckDBPreparedStatement, values: Readonly<Record<string, string | null>>) {
+/** Binds every parameter of a statement, as text or as NULL. */
+export function bind(
+  statement: DuckDBPreparedStatement,
+  values: Readonly<Record<string, string | null>>,
+) {
   for (let index = 1; index <= statement.parameterCount; index++) {
     const value = values[statement.parameterName(index)];
     if (value === undefined)

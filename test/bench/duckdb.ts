@@ -79,6 +79,7 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
     const statement = async (sql: string, bound: Values) => ({
       columns: [],
       rows: (await run(connection, sql, { ...values, ...bound })) as Plain[][],
+      truncated: false,
     });
     if (plain) return (await statement(list.sql, { newest_from: '1970-01-01' })).rows;
     if (!list.windows) throw new Error('BUG: logs.all has no windows');
@@ -111,7 +112,7 @@ async function spanOf(connection: DuckDBConnection) {
   const sql = `select count(*), epoch_ms(min(timestamp)), epoch_ms(max(timestamp)) from main.edge_logs`;
   const [row = []] = await run(connection, sql, {});
   const [count = 0, oldestMs = 0, newestMs = 0] = row.map(Number);
-  return { count, oldestMs, newestMs };
+  return { count, oldestMs, newestMs, ingestedMs: newestMs };
 }
 
 async function run(

@@ -26,7 +26,7 @@ const store = await openStore({
     throw error;
   },
 });
-const list = (await loadEndpoints(join(ROOT, 'sql/endpoints'), store)).find('logs.all');
+const list = (await loadEndpoints([join(ROOT, 'sql/endpoints')], store)).find('logs.all');
 if (!list) throw new Error('BUG: logs.all is not there');
 const values = { project: nthProject(0), iso_timestamp_start: null, iso_timestamp_end: null };
 const signal = new AbortController().signal;

@@ -8,6 +8,8 @@ const MINUTE = 60_000;
 const WARMED = { caching: 900, warming: 300 };
 const PLAIN = { caching: 900, warming: null };
 
+const answer = (text: string) => ({ body: Buffer.from(text), headers: {} });
+
 /** A cache, and a load that gives `1`, `2`, … as long as it is not told to fail or to wait. */
 function setup(limits: { maxEntries?: number; maxBytes?: number } = {}) {
   const clock: FakeClock = fakeClock();
@@ -27,7 +29,7 @@ function setup(limits: { maxEntries?: number; maxBytes?: number } = {}) {
     const count = ++state.loads;
     await state.gate;
     if (state.fault) throw state.fault;
-    return Buffer.from(String(count));
+    return answer(String(count));
   };
   const ask = async (lifetime = WARMED as typeof WARMED | typeof PLAIN, key = 'a') => {
     const { body, age, hit } = await cache.get(key, lifetime, load);
@@ -105,7 +107,7 @@ describe('cache', () => {
         }),
       ),
     ).to.equal(error);
-    const { body } = await cache.get('a', PLAIN, async () => Buffer.from('later'));
+    const { body } = await cache.get('a', PLAIN, async () => answer('later'));
     expect(body.toString()).to.equal('later');
   });
 
@@ -119,7 +121,7 @@ describe('cache', () => {
   it('is bounded in bytes, and answers what it can not keep', async () => {
     const { cache } = setup({ maxBytes: 1000 });
     const get = (key: string, size: number) =>
-      cache.get(key, PLAIN, async () => Buffer.alloc(size));
+      cache.get(key, PLAIN, async () => answer('x'.repeat(size)));
     await get('a', 600);
     await get('b', 600);
     expect((await get('a', 600)).hit).to.equal(false);
@@ -133,7 +135,7 @@ describe('cache', () => {
 
   it('counts keys among the bytes: they hold what callers send', async () => {
     const { cache } = setup({ maxBytes: 1000 });
-    const get = (key: string) => cache.get(key, PLAIN, async () => Buffer.from('x'));
+    const get = (key: string) => cache.get(key, PLAIN, async () => answer('x'));
     await get(`a${'k'.repeat(700)}`);
     await get(`b${'k'.repeat(700)}`);
     expect((await get(`a${'k'.repeat(700)}`)).hit).to.equal(false);

@@ -74,11 +74,25 @@ describe('compile: what a file says', () => {
 --! parameter: kind a|b required, one of two
 --! parameter: since timestamp optional, from when on
 --! parameter: what regexp optional, what to look for
-select @kind::varchar, @since::timestamptz, @what::varchar`;
+--! parameter: rows integer optional=10, how many
+select @kind::varchar, @since::timestamptz, @what::varchar, @rows::bigint`;
     expect(compile('a', NAME, text).parameters).to.deep.equal([
-      { name: 'kind', type: ['a', 'b'], required: true, description: 'one of two' },
-      { name: 'since', type: 'timestamp', required: false, description: 'from when on' },
-      { name: 'what', type: 'regexp', required: false, description: 'what to look for' },
+      { name: 'kind', type: ['a', 'b'], required: true, preset: null, description: 'one of two' },
+      {
+        name: 'since',
+        type: 'timestamp',
+        required: false,
+        preset: null,
+        description: 'from when on',
+      },
+      {
+        name: 'what',
+        type: 'regexp',
+        required: false,
+        preset: null,
+        description: 'what to look for',
+      },
+      { name: 'rows', type: 'integer', required: false, preset: '10', description: 'how many' },
     ]);
   });
 
@@ -232,12 +246,21 @@ describe('compile: faults', () => {
       'who string',
       'who string required',
       'who string maybe, whose',
-      'who number required, whose',
+      'who float required, whose',
+      'who integer required=7, whose',
+      'who integer optional=many, whose',
+      'who a|b optional=c, whose',
       '1st string required, whose',
       'who string required,',
     ])
       refused(`${head()}\n--! parameter: ${value}\nselect 1`, 8, /parameter must be/);
     refused(`${head()}\n${WHO}\n${WHO}\nselect @who::varchar`, 1, /declared twice/);
+    for (const name of ['sql', 'dialect', 'format'])
+      refused(
+        `${head()}\n--! parameter: ${name} string required, whose\nselect @${name}::varchar`,
+        1,
+        /can not be called/,
+      );
   });
 
   it('keeps @newest_from for the server', () => {

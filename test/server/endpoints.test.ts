@@ -1,10 +1,19 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { QueryFileError } from '../../server/compile.ts';
 import { loadEndpoints } from '../../server/endpoints.ts';
 import { ROOT } from '../../server/root.ts';
-import { type Served, withApp, withFolder, withStore } from '../helpers.ts';
+import {
+  eventually,
+  type Served,
+  spawnService,
+  withApp,
+  withFolder,
+  withService,
+  withStore,
+} from '../helpers.ts';
 
 const UUID = '0b7e3f0a-52c1-4f53-9d4e-6f2d6c1f9a01';
 const OTHER = '0b7e3f0a-52c1-4f53-9d4e-6f2d6c1f9a02';
@@ -204,7 +213,7 @@ describe('endpoint files that stop the start', () => {
     withFolder((data) =>
       withStore(data, async (store) => {
         const folder = put(data, files);
-        const error: unknown = await loadEndpoints(folder, store).then(
+        const error: unknown = await loadEndpoints([folder], store).then(
           () => expect.fail('the files were taken'),
           (thrown) => thrown,
         );
@@ -278,7 +287,7 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
     withFolder((data) =>
       withStore(data, async (store) => {
         const folder = put(data, { 'a.sql': file('select 1 as one;\n'), 'README.md': '# queries' });
-        expect((await loadEndpoints(folder, store)).all.map(({ name }) => name)).to.deep.equal([
+        expect((await loadEndpoints([folder], store)).all.map(({ name }) => name)).to.deep.equal([
           'a',
         ]);
       }),
@@ -287,7 +296,7 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
   it('and the two of the product are fit, with the settings of the specification', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
-        const { find } = await loadEndpoints(join(ROOT, 'sql', 'endpoints'), store);
+        const { find } = await loadEndpoints([join(ROOT, 'sql', 'endpoints')], store);
         const settings = { maxRows: 1000, sandboxing: true, redactPii: false };
         expect(find('logs.all')).to.deep.include({ ...settings, caching: null, warming: null });
         expect(find('usage.api-counts')).to.deep.include({
@@ -296,5 +305,121 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
           warming: 300,
         });
       }),
+    ));
+});
+
+describe('a folder of endpoints of an operator', () => {
+  const counted = (sql: string) => file(`select ${sql} as n`, { caching: '900' });
+
+  it('is read again on SIGHUP, all or nothing, and answers of before are not given any more', () =>
+    withFolder(async (data) => {
+      const folder = put(data, { 'mine.sql': counted('1') });
+      await withService(
+        data,
+        async (service) => {
+          const ask = async (name: string) => {
+            const { status, body } = await service.get(`/api/endpoints/query/${name}`);
+            return status === 200 ? (body.result as { n: number }[])[0]?.n : status;
+          };
+          const hangUp = async (message: RegExp) => {
+            const before = service.log.length;
+            service.child.kill('SIGHUP');
+            return eventually(() => {
+              const line = service.log.slice(before).find(({ msg }) => message.test(String(msg)));
+              if (!line) throw new Error(`no line like ${message}`);
+              return line;
+            });
+          };
+          expect([await ask('mine'), await ask('logs.all')]).to.deep.equal([1, 400]);
+          put(data, { 'mine.sql': counted('2') });
+          expect(await ask('mine')).to.equal(1);
+          await hangUp(/endpoints were read again/);
+          expect(await ask('mine')).to.equal(2);
+
+          put(data, { 'mine.sql': counted('3'), 'wrong.sql': file('select nothing') });
+          const { fault } = await hangUp(/an endpoint is wrong/);
+          expect(fault).to.match(/queries\/wrong\.sql:8: .*nothing/s);
+          expect([await ask('mine'), await ask('wrong')]).to.deep.equal([2, 404]);
+          rmSync(join(folder, 'wrong.sql'));
+          await hangUp(/endpoints were read again/);
+          expect(await ask('mine')).to.equal(3);
+        },
+        { env: { TAILPOND_ENDPOINTS: folder } },
+      );
+    }));
+
+  it('stops the start with 78 when one is wrong, has the name of another, or there is no folder', () =>
+    withFolder(async (data) => {
+      const stops = async (folder: string, message: RegExp) => {
+        const { child, errors } = spawnService(data, { env: { TAILPOND_ENDPOINTS: folder } });
+        const [code] = await once(child, 'close');
+        expect([code, errors.join('\n')]).to.satisfy(
+          ([got, text]: [number, string]) => got === 78 && message.test(text),
+          `${code} ${errors}`,
+        );
+      };
+      await stops(put(data, { 'wrong.sql': file('select') }), /queries\/wrong\.sql:\d+: /);
+      rmSync(join(data, 'queries'), { recursive: true });
+      await stops(put(data, { 'logs.all.sql': file('select 1 as n') }), /an endpoint of this name/);
+      await stops(join(data, 'none'), /none:1: it can not be read \(ENOENT\)/);
+    }));
+
+  it('takes numbers, truth values and presets', () =>
+    withFiles(
+      {
+        'typed.sql': file(
+          `--! parameter: whole integer optional=7, how many
+--! parameter: part number required, how much
+--! parameter: yes boolean optional, whether
+select @whole::bigint as whole, @part::double as part, @yes::boolean as yes`,
+        ),
+      },
+      async ({ get }) => {
+        const ask = (query: object) => get('/api/endpoints/query/typed').query(query);
+        expect((await ask({ part: '-1.5e3' })).body.result).to.deep.equal([
+          { whole: 7, part: -1500, yes: null },
+        ]);
+        expect((await ask({ part: 2, whole: -3, yes: 'true' })).body.result).to.deep.equal([
+          { whole: -3, part: 2, yes: true },
+        ]);
+        const { body } = await ask({ part: '1,5', whole: '1.5', yes: 'yes' });
+        expect(body.errors.map(({ parameter }: { parameter: string }) => parameter)).to.deep.equal([
+          'whole',
+          'part',
+          'yes',
+        ]);
+        const listed = (await get('/api/endpoints')).body.result[0].parameters;
+        expect(listed[0]).to.deep.equal({
+          name: 'whole',
+          type: 'integer',
+          required: false,
+          default: '7',
+          description: 'how many',
+        });
+      },
+    ));
+
+  it('sees through common table expressions that name each other to the sources', () =>
+    withFiles(
+      {
+        'chain.sql': file(
+          `with a as (select id, timestamp from main.auth_logs), b as (select id from a), c as (select id from b),
+            unused as (select id from main.edge_logs)
+          select id from c`,
+        ),
+      },
+      async ({ get, write, lines }) => {
+        write('edge_logs/a.ndjson', edge(1));
+        await lines(1);
+        const none = await get('/api/endpoints/query/chain');
+        expect(none.headers).not.to.have.property('tailpond-ingested-at');
+        write('auth_logs/a.ndjson', edge(2));
+        await lines(1, 'auth_logs');
+        const { body, headers } = await get(
+          '/api/endpoints/query/chain?sql=select%20id%20from%20c',
+        );
+        expect(body.result).to.deep.equal([{ id: '00002' }]);
+        expect(headers).to.have.property('tailpond-ingested-at');
+      },
     ));
 });

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { records } from '../../server/records.ts';
+import { strictJson } from '../../server/records.ts';
+
+const records = (text: string, redact?: (value: string) => string) =>
+  strictJson(text, { redact, wrap: true });
 
 function check(input: string, expected: string | undefined): void {
   expect(records(input), input.slice(0, 100)).to.equal(expected);

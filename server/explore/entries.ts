@@ -1,0 +1,44 @@
+import { newest, oldestOf } from '../newest.ts';
+import type { RowColumn, Rows, Store } from '../store/index.ts';
+import type { Filter } from './filter.ts';
+
+/** The columns of an entry, as they are shown. */
+export const ENTRY: readonly RowColumn[] = [
+  { name: 'id', kind: 'plain', type: 'VARCHAR' },
+  { name: 'timestamp', kind: 'plain', type: 'TIMESTAMP' },
+  { name: 'project', kind: 'plain', type: 'VARCHAR' },
+  { name: 'event_message', kind: 'plain', type: 'VARCHAR' },
+  { name: 'metadata', kind: 'json', type: 'JSON' },
+  { name: 'ingested_at', kind: 'plain', type: 'TIMESTAMP' },
+];
+
+export const COLUMNS = ENTRY.map(({ name }) => name).join(', ');
+
+/** The newest entries, newest first. */
+export async function newestEntries(
+  { source, where, values }: Filter,
+  limit: number,
+  store: Pick<Store, 'sandbox' | 'span'>,
+  signal: AbortSignal,
+): Promise<Rows> {
+  const sql = `select ${COLUMNS}
+    from ${source}
+    where ${where}
+      and timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
+      and timestamp < coalesce($to::timestamp, timestamp '2201-12-31')
+      and timestamp >= $newest_from::timestamp
+    order by ${source}.timestamp desc
+    limit ${limit + 1}`;
+  const question = {
+    source,
+    rows: limit + 1,
+    sql,
+    oldest: oldestOf(sql),
+    selective: values.search !== null,
+    windows: { from: 'from', until: 'to' },
+  };
+  const rows = await newest(question, values, store, (text, bound) =>
+    store.sandbox.query(text, { ...values, ...bound }, { maxRows: limit + 1, signal }),
+  );
+  return { ...rows, rows: rows.rows.slice(0, limit), truncated: rows.rows.length > limit };
+}

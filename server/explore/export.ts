@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { AppError } from '../errors.ts';
+import { type Format, MEDIA_TYPES, writerOf } from '../formats/index.ts';
+import type { Rows, Store } from '../store/index.ts';
+import { COLUMNS, ENTRY } from './entries.ts';
+import type { Filter } from './filter.ts';
+import { pages } from './pages.ts';
+
+/** A client that takes nothing of an export for this long has gone. */
+const READ_MS = 30_000;
+const COUNT = 'X-Row-Count';
+
+export interface Export {
+  readonly filter: Filter;
+  readonly format: Format;
+  readonly redact: ((text: string) => string) | undefined;
+}
+
+/**
+ * Sends any number of entries in flat memory. Their count comes at the end, in the text and as the trailer `X-Row-Count`; an
+ * export that fails on the way breaks the connection, so that nobody takes it for whole. A Parquet file is made first, and has
+ * its count in a header.
+ */
+export async function sendExport(
+  { filter, format, redact }: Export,
+  response: Response,
+  store: Pick<Store, 'sandbox' | 'exportParquet'>,
+  signal: AbortSignal,
+): Promise<void> {
+  response.set({
+    'Content-Type': MEDIA_TYPES[format],
+    'Content-Disposition': `attachment; filename="${filter.source}.${format}"`,
+    'Cache-Control': 'private, no-store',
+  });
+  if (format !== 'parquet') return sendText({ filter, format, redact }, response, store, signal);
+  if (redact) {
+    const detail =
+      'Parquet is written by the engine, which redacts nothing: ask for json, ndjson or csv.';
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'format', detail }] });
+  }
+  const { path, rows } = await store.exportParquet(
+    `select ${COLUMNS} from ${filter.source}
+      where ${filter.where}
+        and timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
+        and timestamp < coalesce($to::timestamp, timestamp '2201-12-31')`,
+    filter.values,
+    signal,
+  );
+  try {
+    response.set({ [COUNT]: String(rows), 'Content-Length': String((await stat(path)).size) });
+    response.setTimeout(READ_MS, () => response.destroy());
+    await pipeline(createReadStream(path), response);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function sendText(
+  { filter, format, redact }: Export & { format: Exclude<Format, 'parquet'> },
+  response: Response,
+  store: Pick<Store, 'sandbox'>,
+  signal: AbortSignal,
+) {
+  const all = pages(filter, store, signal);
+  // An error before the first page is an answer of its own.
+  const first = await all.next();
+  response.set('Trailer', COUNT);
+  const writer = writerOf(format, ENTRY, { redact, asStored: true });
+  let count = 0;
+  const send = async ({ rows }: Rows) => {
+    count += rows.length;
+    await write(response, writer.rows(rows), signal);
+  };
+  await write(response, writer.begin(), signal);
+  if (first.value) await send(first.value);
+  for await (const page of all) await send(page);
+  await write(response, writer.end(count), signal);
+  response.addTrailers({ [COUNT]: String(count) });
+  response.end();
+}
+
+/** Waits until the client has taken what came before. */
+async function write(response: Response, text: string, signal: AbortSignal): Promise<void> {
+  if (text === '' || response.write(text)) return;
+  const late = AbortSignal.timeout(READ_MS);
+  await once(response, 'drain', { signal: AbortSignal.any([signal, late]) });
+}

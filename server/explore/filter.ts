@@ -1,0 +1,63 @@
+import type { Request, Response } from 'express';
+import { isSource, type Source } from '../../ingest/index.ts';
+import { accessOf } from '../auth.ts';
+import type { Parameter } from '../compile.ts';
+import { AppError } from '../errors.ts';
+import { checkParameters, readParameters, searchOf, type Values } from '../parameters.ts';
+import type { Store } from '../store/index.ts';
+
+/** Entries of a source that are asked for. */
+export interface Filter {
+  readonly source: Source;
+  /** The condition in SQL; of the parameters `project` and `search`. */
+  readonly where: string;
+  /** The values of all parameters, moments in one form. */
+  readonly values: Values;
+}
+
+const optional = (name: string, type: Parameter['type'], description: string): Parameter => ({
+  name,
+  type,
+  required: false,
+  preset: null,
+  description,
+});
+
+export const PROJECT = optional('project', 'string', 'only entries of this project');
+export const SEARCH = optional(
+  'search',
+  'string',
+  'only entries that have this text in their message or their metadata, in any letter case',
+);
+export const FROM = optional('from', 'timestamp', 'inclusive lower bound of the timestamp');
+export const TO = optional('to', 'timestamp', 'exclusive upper bound of the timestamp');
+
+/**
+ * What a request to `/api/…/{source}` asks for. A token that is pinned to a project gets that one. Throws `SOURCE_UNKNOWN`,
+ * `PARAMETER_INVALID` and `PROJECT_FORBIDDEN`.
+ */
+export async function filterOf(
+  request: Request<{ source: string }>,
+  response: Response,
+  parameters: readonly Parameter[],
+  store: Pick<Store, 'query' | 'moment'>,
+): Promise<Filter> {
+  const { source } = request.params;
+  if (!isSource(source)) throw new AppError('SOURCE_UNKNOWN');
+  const given = readParameters({ parameters }, searchOf(request.url));
+  const { project: pin } = accessOf(response);
+  if (pin !== null && given.project && given.project !== pin) {
+    const detail = 'Expected "project" to be the one that this token is for, got another.';
+    throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });
+  }
+  const checked = await checkParameters({ parameters }, given, store);
+  const values: Values = { ...checked, project: pin ?? checked.project ?? null };
+  const where = [
+    values.project === null ? [] : ['project = $project::varchar'],
+    values.search ? [MATCHES] : [],
+  ].flat();
+  return { source, where: where.join(' and ') || 'true', values };
+}
+
+const MATCHES = `(contains(lower(event_message), lower($search::varchar))
+  or contains(lower(metadata::varchar), lower($search::varchar)))`;

@@ -1,0 +1,52 @@
+import { AppError } from '../errors.ts';
+import type { Store } from '../store/index.ts';
+import type { Filter } from './filter.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Lengths of a bucket, in seconds, that people count in. */
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 7, 30, 90, 365].map((n) => n * DAY),
+];
+
+export interface Histogram {
+  /** Of the buckets that have entries: their begin, ISO 8601 in UTC, and how many. */
+  readonly buckets: readonly { readonly timestamp: string; readonly entries: number }[];
+  readonly stepSeconds: number;
+}
+
+/** How many entries came when, in at most `most` buckets and one that is cut off at each end. Throws `PARAMETER_INVALID`. */
+export async function histogram(
+  { source, where, values }: Filter,
+  most: number,
+  store: Pick<Store, 'sandbox'>,
+  signal: AbortSignal,
+): Promise<Histogram> {
+  const [from, to] = [values.from, values.to].map((moment) => Date.parse(moment ?? ''));
+  const seconds = ((to ?? 0) - (from ?? 0)) / 1000;
+  if (!(seconds > 0)) {
+    const detail = 'Expected "to" to be later than "from".';
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'to', detail }] });
+  }
+  const stepSeconds =
+    STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
+  const { rows } = await store.sandbox.query(
+    `select time_bucket(to_seconds($step::double), timestamp, timestamp '1970-01-01') as bucket, count(*) as entries
+      from ${source}
+      where ${where} and timestamp >= $from::timestamp and timestamp < $to::timestamp
+      group by bucket
+      order by bucket`,
+    { ...values, step: String(stepSeconds) },
+    { maxRows: most + 2, signal },
+  );
+  const buckets = rows.map(([timestamp, entries]) => ({
+    timestamp: String(timestamp),
+    entries: Number(entries),
+  }));
+  return { buckets, stepSeconds };
+}

@@ -1,0 +1,130 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { requires } from '../auth.ts';
+import type { Parameter } from '../compile.ts';
+import { disconnected } from '../disconnected.ts';
+import { encode } from '../encode.ts';
+import { AppError } from '../errors.ts';
+import { encodeRows, formatOf, MEDIA_TYPES } from '../formats/index.ts';
+import { type FreshnessDeps, freshness } from '../freshness.ts';
+import { redact } from '../redact.ts';
+import { redaction } from '../redaction.ts';
+import type { Store } from '../store/index.ts';
+import { newestEntries } from './entries.ts';
+import { sendExport } from './export.ts';
+import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
+import { histogram } from './histogram.ts';
+import { projects } from './projects.ts';
+import { createTail } from './tail.ts';
+
+export interface ExploreDeps extends FreshnessDeps {
+  readonly store: Store;
+  /** Whether the service is stopping. */
+  readonly isDraining: () => boolean;
+}
+
+const whole = (name: string, most: number, preset: number, description: string): Parameter => ({
+  name,
+  type: 'integer',
+  required: false,
+  preset: String(preset),
+  description: `${description}, 1 to ${most}`,
+});
+const LIMIT = whole('limit', 1000, 100, 'how many entries');
+const BUCKETS = whole('buckets', 500, 60, 'into how many parts the time is divided at most');
+const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
+
+/** What each of the questions below `/api` takes, each with a source behind it. */
+export const EXPLORE = {
+  entries: [PROJECT, SEARCH, FROM, TO, LIMIT],
+  histogram: [PROJECT, SEARCH, required(FROM), required(TO), BUCKETS],
+  projects: [PROJECT],
+  tail: [PROJECT, SEARCH],
+  export: [PROJECT, SEARCH, FROM, TO],
+} as const satisfies Record<string, readonly Parameter[]>;
+
+type Answerer = (
+  request: Request<{ source: string }>,
+  response: Response,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** Questions about one source that need no saved query: its newest entries, when they came, all of them, those that come. */
+export function explore(deps: ExploreDeps): Router {
+  const { store } = deps;
+  const tail = createTail(store, deps.isDraining);
+  const router = Router();
+  const get = (name: keyof typeof EXPLORE, answer: Answerer) =>
+    router.all(`/${name}/:source`, requires('query'), only(answer));
+
+  get('entries', async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.entries, store);
+    const format = formatOf(request);
+    const limit = within(LIMIT.name, filter.values.limit, 1000);
+    const rows = await newestEntries(filter, limit, store, signal);
+    const options = { redact: redactOf(request), asStored: true };
+    response.set({
+      ...(await freshness([filter.source], deps)),
+      'Tailpond-Truncated': String(rows.truncated),
+      'Cache-Control': 'private, no-cache',
+      'Content-Type': MEDIA_TYPES[format],
+    });
+    response.send(await encodeRows(format, rows, options, store));
+  });
+
+  get('histogram', async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.histogram, store);
+    const most = within(BUCKETS.name, filter.values.buckets, 500);
+    const { buckets, stepSeconds } = await histogram(filter, most, store, signal);
+    response.set(await freshness([filter.source], deps));
+    response
+      .set('Cache-Control', 'private, no-cache')
+      .json({ result: buckets, step_seconds: stepSeconds });
+  });
+
+  get('projects', async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.projects, store);
+    const result = encode(await projects(filter, store, signal));
+    response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
+  });
+
+  get('tail', async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.tail, store);
+    const last = request.get('Last-Event-ID') ?? '';
+    const after = /^\d{1,18}$/.test(last) ? BigInt(last) : null;
+    await tail.send({ filter, redact: redactOf(request), after }, response, signal);
+  });
+
+  get('export', async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.export, store);
+    const question = { filter, format: formatOf(request), redact: redactOf(request) };
+    await sendExport(question, response, store, signal);
+  });
+
+  return router;
+}
+
+function only(answer: Answerer): RequestHandler<{ source: string }> {
+  return async function answerQuestion(request, response) {
+    if (request.method !== 'GET') throw new AppError('METHOD_NOT_ALLOWED', { allow: ['GET'] });
+    const signal = disconnected(response);
+    try {
+      await answer(request, response, signal);
+    } catch (error) {
+      if (signal.aborted) return void response.destroy();
+      throw error instanceof Error && error.message.startsWith('Out of Memory Error')
+        ? new AppError('QUERY_TOO_LARGE', { cause: error })
+        : error;
+    }
+  };
+}
+
+function redactOf(request: Request): ((text: string) => string) | undefined {
+  return redaction(request) ? redact : undefined;
+}
+
+function within(parameter: string, value: string | null | undefined, most: number): number {
+  const number = Number(value);
+  if (number >= 1 && number <= most) return number;
+  const detail = `Expected "${parameter}" to be a whole number from 1 to ${most}, got ${value}.`;
+  throw new AppError('PARAMETER_INVALID', { faults: [{ parameter, detail }] });
+}

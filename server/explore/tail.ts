@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Response } from 'express';
+import { AppError } from '../errors.ts';
+import { writerOf } from '../formats/index.ts';
+import type { Rows, Store } from '../store/index.ts';
+import { COLUMNS } from './entries.ts';
+import type { Filter } from './filter.ts';
+
+/** How often it is looked whether something was stored. */
+const LOOK_MS = 250;
+/** Entries of one look that are sent; of more, the newest. */
+const MOST = 500;
+const HEARTBEAT_MS = 15_000;
+/** A client that has not taken this much is told to come again. */
+const BEHIND_BYTES = 8 * 1024 * 1024;
+/** Clients at a time; each asks the store as long as lines come in. */
+const CLIENTS = 32;
+
+export interface Tail {
+  /**
+   * Sends entries as they are stored, as server-sent events, until the client leaves: `entries`, a list of them, oldest
+   * first; `skipped`, how many more there were. The id of an event is when its entries were stored, in microseconds since
+   * the epoch; `after` is that of the last one that the client had. Throws `OVERLOADED`.
+   */
+  send(question: TailQuestion, response: Response, signal: AbortSignal): Promise<void>;
+}
+
+export interface TailQuestion {
+  readonly filter: Filter;
+  readonly redact: ((text: string) => string) | undefined;
+  readonly after: bigint | null;
+}
+
+/** `isDraining`: whether the service stops, and the streams with it. */
+export function createTail(
+  store: Pick<Store, 'query' | 'commits'>,
+  isDraining: () => boolean,
+): Tail {
+  let clients = 0;
+  return {
+    async send(question, response, signal) {
+      if (clients >= CLIENTS)
+        throw new AppError('OVERLOADED', { detail: `${CLIENTS} clients follow the logs already.` });
+      clients++;
+      try {
+        await follow(question, response, store, signal, isDraining);
+      } finally {
+        clients--;
+      }
+    },
+  };
+}
+
+async function follow(
+  { filter, redact, after }: TailQuestion,
+  response: Response,
+  store: Pick<Store, 'query' | 'commits'>,
+  signal: AbortSignal,
+  isDraining: () => boolean,
+) {
+  let seen = after ?? (await lastStored(filter, store, signal));
+  let commits = -1;
+  let sentAt = performance.now();
+  const send = (text: string) => {
+    response.write(text);
+    sentAt = performance.now();
+  };
+  response.set({
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'private, no-store',
+    // Proxies would else keep events back.
+    'X-Accel-Buffering': 'no',
+  });
+  response.flushHeaders();
+  send(`retry: 2000\nid: ${seen}\n\n`);
+  while (!signal.aborted && !isDraining()) {
+    const { made } = store.commits();
+    if (made !== commits) {
+      commits = made;
+      const until = await lastStored(filter, store, signal);
+      // The clock was set back.
+      if (until < seen) seen = until;
+      if (until > seen) {
+        const text = await eventsOf(filter, redact, { seen, until }, store, signal);
+        seen = until;
+        if (text) send(text);
+      }
+    }
+    if (performance.now() - sentAt > HEARTBEAT_MS) send(': still here\n\n');
+    if (response.writableLength > BEHIND_BYTES) break;
+    await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+  }
+  response.end();
+}
+
+async function eventsOf(
+  { source, where, values }: Filter,
+  redact: TailQuestion['redact'],
+  { seen, until }: { seen: bigint; until: bigint },
+  store: Pick<Store, 'query'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const from = `from ${source}
+    where ${where} and ingested_at > make_timestamp($seen::bigint) and ingested_at <= make_timestamp($until::bigint)`;
+  const bounds = { ...values, seen: String(seen), until: String(until) };
+  const newest = await store.query(
+    `select ${COLUMNS} ${from} order by ingested_at desc, timestamp desc limit ${MOST + 1}`,
+    bounds,
+    { maxRows: MOST, signal },
+  );
+  if (newest.rows.length === 0) return '';
+  const skipped = newest.truncated
+    ? Number(
+        (await store.query(`select count(*) ${from}`, bounds, { maxRows: 1, signal })).rows[0]?.[0],
+      ) - MOST
+    : 0;
+  const entries = { ...newest, rows: newest.rows.toReversed() };
+  return (
+    event('skipped', until, skipped > 0 ? JSON.stringify({ entries: skipped }) : '') +
+    event('entries', until, listOf(entries, redact))
+  );
+}
+
+function event(name: string, id: bigint, data: string): string {
+  return data === '' ? '' : `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
+}
+
+/** JSON has no line breaks, which would end an event. */
+function listOf({ columns, rows }: Rows, redact: TailQuestion['redact']): string {
+  const lines = writerOf('ndjson', columns, { redact, asStored: true }).rows(rows);
+  return `[${lines.trimEnd().replaceAll('\n', ',')}]`;
+}
+
+async function lastStored(
+  { source }: Filter,
+  store: Pick<Store, 'query'>,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { rows } = await store.query(
+    `select coalesce(epoch_us(max(ingested_at)), 0) from ${source}`,
+    {},
+    { maxRows: 1, signal },
+  );
+  return BigInt(rows[0]?.[0] as bigint);
+}

@@ -1,0 +1,29 @@
+import type { Plain, RowColumn } from '../store/index.ts';
+import { member } from './member.ts';
+import type { Writer, WriterOptions } from './writer.ts';
+
+/** `{"result":[{…},…]}`, behind the rows perhaps `"count"`. */
+export function json(columns: readonly RowColumn[], options: WriterOptions): Writer {
+  const object = objectOf(columns, options);
+  let first = true;
+  return {
+    begin: () => '{"result":[',
+    rows(rows) {
+      if (rows.length === 0) return '';
+      const text = rows.map(object).join(',');
+      const separator = first ? '' : ',';
+      first = false;
+      return separator + text;
+    },
+    end: (count) => (count === undefined ? ']}' : `],"count":${count}}`),
+  };
+}
+
+/** Gives a row as the text of a JSON object. */
+export function objectOf(columns: readonly RowColumn[], options: WriterOptions) {
+  const keys = columns.map(({ name }) => `${JSON.stringify(name)}:`);
+  return (row: readonly Plain[]): string => {
+    const members = row.map((value, i) => (keys[i] ?? '') + member(value, columns[i], options));
+    return `{${members.join(',')}}`;
+  };
+}

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -118,7 +118,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     store = opened;
     closers.push(opened.shutdown);
     // Closed after the store: until then it says that the store is in use.
-    closers.splice(-1, 0, await control(folder, opened, logger));
+    closers.splice(-1, 0, await control(folder, opened, () => urlOf(server.address()), logger));
     const own = config.endpoints ? [resolve(config.endpoints)] : [];
     const endpoints = await openEndpoints([join(ROOT, 'sql', 'endpoints'), ...own], opened);
     process.off('SIGHUP', reloadTokens).on('SIGHUP', async () => {
@@ -202,10 +202,16 @@ async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
  * What `npm run store` asks. Some file systems that a container shares with its host have no sockets: then the engine's
  * lock alone keeps others out.
  */
-async function control(folder: string, store: Store, logger: Logger): Promise<Closer> {
+async function control(
+  folder: string,
+  store: Store,
+  url: () => string,
+  logger: Logger,
+): Promise<Closer> {
   const commands: Commands = {
     check: (gone) => store.inspect(gone),
     backup: (gone) => store.backup(gone),
+    address: async () => url(),
   };
   try {
     return await openControl(folder, commands);
@@ -218,13 +224,19 @@ async function control(folder: string, store: Store, logger: Logger): Promise<Cl
   }
 }
 
-/** Says where lines go in and how answers come out; never the token itself. */
-function greet(logger: Logger, { address, port }: AddressInfo, logs: string, token: Token) {
+/** Where the service is reached from this machine. */
+function urlOf(bound: ReturnType<Server['address']>): string {
+  const { address, port } = bound as AddressInfo;
   const everywhere = address === '0.0.0.0' || address === '::';
   const host = everywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
-  const base = `http://${host}:${port}`;
+  return `http://${host}:${port}`;
+}
+
+/** Says where lines go in and how answers come out; never the token itself. */
+function greet(logger: Logger, bound: AddressInfo, logs: string, token: Token) {
+  const base = urlOf(bound);
   const secret = token.where === 'TAILPOND_TOKEN' ? '$TAILPOND_TOKEN' : `$(cat ${token.where})`;
-  logger.info({ host: address, port }, `listening on ${base}`);
+  logger.info({ host: bound.address, port: bound.port }, `listening on ${base}`);
   logger.info(`drop log files into ${logs}/<source>/`);
   logger.info(`the access token is in ${token.where}`);
   logger.info(

@@ -1,11 +1,14 @@
 import { constants } from 'node:fs';
 import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { StoreCommand } from './command-line.ts';
 import type { Config } from './config.ts';
 import { askService, refuseIfServed } from './control.ts';
 import { ROOT } from './root.ts';
 import { type Inspection, inspectFile, openStore, StoreBroken } from './store/index.ts';
+
+export type StoreCommand =
+  | { readonly verb: 'check' }
+  | { readonly verb: 'backup' | 'restore'; readonly file: string };
 
 /** `npm run store -- check | backup <file> | restore <file>` on the store of the settings' data folder; gives the exit code. */
 export async function runStoreCommand(command: StoreCommand, config: Config): Promise<0 | 1> {

@@ -119,13 +119,13 @@ describe('docs/supabase.md', () => {
     withFolder(async (data) => {
       const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
       const commands = [
-        ...GUIDE.matchAll(/^ *docker compose run .* analytics node (\S+) (create .*)$/gm),
+        ...GUIDE.matchAll(/^ *docker compose run .* analytics node (\S+ token) (create .*)$/gm),
       ];
       const made = commands.map(([, script, args = '']) => {
         expect(scripts.token).to.include(`node ${script}`);
         const token = execFileSync(
           process.execPath,
-          ['--import=tsx', join(ROOT, 'server/token-command.ts'), ...args.split(' ')],
+          ['--import=tsx', join(ROOT, 'server/main.ts'), 'token', ...args.split(' ')],
           {
             env: { PATH: process.env.PATH, TAILPOND_DATA: data },
             stdio: ['ignore', 'pipe', 'ignore'],

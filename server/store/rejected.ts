@@ -20,44 +20,43 @@ export interface Rejected {
   removeRejected(id: string): Promise<boolean>;
 }
 
+/** Where a line stood and when it was rejected is what it is known by: rows of the table move. */
+const ID = `left(md5(concat_ws(' ', source, "offset", epoch_us(rejected_at), file)), 16)`;
+const WHOLE = 'octet_length(line) = length as whole';
+
 export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejected {
   return {
-    async rejected(source, limit) {
+    rejected(source, limit) {
       if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
       const from = source ? `rejected where source = '${source}'` : 'rejected';
-      const lines = await ask(
-        `select source, file, "offset", length, reason, rejected_at, line,
-            octet_length(line) = length as whole, epoch_us(rejected_at) as at
+      return ask(
+        `select ${ID} as id, source, file, "offset", length, reason, rejected_at, line, ${WHOLE}
           from ${from}
           order by rejected.rowid desc
           limit ${limit}`,
       );
-      return lines.map(({ at, ...line }) => ({
-        id: idOf([line.source, line.offset, at, line.file].map(String)),
-        ...line,
-      }));
     },
     async rejectedLine(id) {
-      const place = placeOf(id);
-      if (!place) return null;
+      if (!isId(id)) return null;
       const [found] = await ask(
-        `select to_base64(line) as bytes, octet_length(line) = length as whole
-          from rejected where ${place.where} limit 1`,
+        `select source, to_base64(line) as bytes, ${WHOLE} from rejected where ${ID} = '${id}' limit 1`,
       );
       if (!found) return null;
       const line = Buffer.from(String(found.bytes), 'base64');
-      return { source: place.source, line, whole: found.whole === true };
+      return { source: found.source as Source, line, whole: found.whole === true };
     },
     async removeRejected(id) {
-      const place = placeOf(id);
-      if (!place) return false;
+      if (!isId(id)) return false;
       const removed = await writer.between(({ transaction }) =>
         transaction(async (connection) => {
-          const { rowsChanged } = await connection.run(`delete from rejected where ${place.where}`);
-          await connection.run(
-            `update ledger set removed_rejected = removed_rejected + ${rowsChanged} where source = '${place.source}'`,
+          const deleted = await connection.runAndReadAll(
+            `delete from rejected where ${ID} = '${id}' returning source`,
           );
-          return rowsChanged;
+          for (const [source] of deleted.getRows())
+            await connection.run(
+              `update ledger set removed_rejected = removed_rejected + 1 where source = '${source}'`,
+            );
+          return deleted.currentRowCount;
         }),
       );
       return removed > 0;
@@ -65,17 +64,6 @@ export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejec
   };
 }
 
-/** Where a line stood and when it was rejected is what it is known by: rows of the table move. */
-function idOf(parts: readonly string[]): string {
-  return Buffer.from(parts.join(' ')).toString('base64url');
-}
-
-/** What an id stands for, as a condition; null when it is none. */
-function placeOf(id: string): { source: Source; where: string } | null {
-  const text = Buffer.from(id, 'base64url').toString();
-  const [, source = '', offset, at, file = ''] = /^(\S+) (\d+) (\d+) (.*)$/s.exec(text) ?? [];
-  if (!isSource(source)) return null;
-  const where = `source = '${source}' and "offset" = ${offset} and epoch_us(rejected_at) = ${at}
-    and file = '${file.replaceAll("'", "''")}'`;
-  return { source, where };
+function isId(text: string): boolean {
+  return /^[0-9a-f]{16}$/.test(text);
 }

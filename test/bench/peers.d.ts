@@ -39,16 +39,6 @@ declare module 'autocannon' {
   export default function autocannon(options: Options): Promise<Result>;
 }
 
-declare module 'cli-progress' {
-  export const Presets: { rect: object };
-  export class SingleBar {
-    constructor(options: object, preset: object);
-    start(total: number, value: number): void;
-    increment(by: number): void;
-    stop(): void;
-  }
-}
-
 declare module 'vega' {
   export class View {
     constructor(runtime: object, options: { renderer: 'none' });

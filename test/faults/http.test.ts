@@ -219,9 +219,11 @@ describe('HTTP: tokens', () => {
     withFolder(async (data) => {
       const path = join(data, 'tokens.json');
       const run = async (...args: string[]) => {
-        const script = join(ROOT, 'server/token-command.ts');
+        const script = join(ROOT, 'server/main.ts');
         const env = { PATH: process.env.PATH, TAILPOND_DATA: data };
-        return promisify(execFile)(process.execPath, ['--import=tsx', script, ...args], { env });
+        return promisify(execFile)(process.execPath, ['--import=tsx', script, 'token', ...args], {
+          env,
+        });
       };
       const { stdout, stderr } = await run(
         'create',

@@ -1,0 +1,235 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { eventually, TOKEN, withFolder, withService } from '../helpers.ts';
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(data: string, args: readonly string[], env: Record<string, string> = {}) {
+  return spawn(
+    process.execPath,
+    [
+      '--require',
+      join(ROOT, 'server/environment.cjs'),
+      '--import=tsx',
+      join(ROOT, 'server/main.ts'),
+      ...args,
+    ],
+    {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },
+    },
+  );
+}
+
+/** Runs `tailpond` with these words to its end. */
+async function run(
+  data: string,
+  args: readonly string[],
+  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ran> {
+  const child = start(data, args, env);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+const line = (id: string, more: object = {}) =>
+  `${JSON.stringify({ id, timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message: `message ${id}`, metadata: {}, ...more })}\n`;
+
+/** A line of a child's stdout that `wanted` takes. */
+function lineOf(child: ChildProcess, wanted: (text: string) => boolean): Promise<string> {
+  return new Promise((found, ended) => {
+    child.once('close', () => ended(new Error('it ended first')));
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (text) => {
+        if (wanted(text)) found(text);
+      });
+  });
+}
+
+/** Each with a service that runs, and with none, for which one is started. */
+for (const running of [true, false]) {
+  const withOne = (data: string, action: () => Promise<void>) =>
+    running ? withService(data, action) : action();
+
+  describe(`the command, ${running ? 'beside a service that runs' : 'without a service'}`, () => {
+    it('imports plain and packed files and standard input, and asks for what is there', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          const file = join(data, 'old.log');
+          const packed = join(data, 'packed');
+          writeFileSync(file, line('a') + line('b').trimEnd());
+          writeFileSync(packed, gzipSync(`${line('c')}broken\n`));
+          const args = ['import', '--source', 'auth_logs', file, packed, '-'];
+          const imported = await run(data, [...args, '--json'], { input: line('d') });
+          expect(imported.code, imported.err).to.equal(0);
+          expect(JSON.parse(imported.out)).to.include({ lines: 5, rows: 4, rejected: 1 });
+
+          const sql = 'select id, event_message from auth_logs order by id';
+          const asked = await run(data, ['query', 'logs.all', '--project', 'p', '--sql', sql]);
+          expect(asked.out.split('\n')).to.deep.equal([
+            'id  event_message',
+            '──  ─────────────',
+            'a   message a',
+            'b   message b',
+            'c   message c',
+            'd   message d',
+            '',
+          ]);
+          expect(asked.err).to.match(/^4 rows; the last entry was stored: 20/m);
+          const json = await run(data, [
+            ...['query', 'logs.all', '-p', 'project=p', '--sql', sql],
+            ...['--format', 'csv'],
+          ]);
+          expect(json.out).to.match(/^id,event_message\r\na,message a\r\n/);
+        }),
+      ));
+
+    it('lists rejected lines and sends them in again', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
+          writeFileSync(join(data, 'logs/edge_logs/a.log'), 'one\u001b[31m\ntwo\n');
+          const list = () => run(data, ['rejected', 'list', '--json']);
+          const lines = await eventually(async () => {
+            const found = JSON.parse((await list()).out);
+            expect(found).to.have.length(2);
+            return found as { id: string; line: string }[];
+          });
+          const shown = await run(data, ['rejected', 'list']);
+          expect(shown.out).to.include(lines[0]?.id).and.include('one [31m').not.include('\u001b');
+          const edited = await run(data, [
+            ...['rejected', 'retry', lines[0]?.id ?? '', '--line', line('x').trimEnd()],
+          ]);
+          expect(edited.code, edited.err).to.equal(0);
+          const both = await run(data, ['rejected', 'retry']);
+          expect([both.code, both.err.trim()]).to.deep.equal([
+            1,
+            'Expected the id of one rejected line, or --all.',
+          ]);
+          const all = await run(data, ['rejected', 'retry', '--all', '--json']);
+          expect(JSON.parse(all.out)).to.deep.equal({ retried: 1 });
+          const gone = await run(data, ['rejected', 'retry', '0123456789abcdef']);
+          expect([gone.code, gone.err.trim()]).to.deep.equal([
+            1,
+            'There is no such rejected line any more.',
+          ]);
+        }),
+      )).timeout(60_000);
+
+    it('prints entries as they come', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          const child = start(data, ['tail', 'auth_logs', '--search', 'ESSAGE N']);
+          const closed = once(child, 'close');
+          const first = lineOf(child, () => true);
+          // A tail shows what comes after it has begun, and does not say when that is.
+          let written = 0;
+          const timer = setInterval(() => {
+            mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+            writeFileSync(join(data, 'logs/auth_logs/a.log'), line(`n${written++}`), { flag: 'a' });
+          }, 100);
+          try {
+            expect(await first).to.match(/^2026-08-21T12:00:00Z p message n\d+$/);
+          } finally {
+            clearInterval(timer);
+            child.kill('SIGINT');
+          }
+          expect((await closed)[0]).to.equal(0);
+        }),
+      ));
+  });
+}
+
+describe('the command', () => {
+  it('tells what there is, with examples, and what is unknown', () =>
+    withFolder(async (data) => {
+      const help = await run(data, ['--help']);
+      for (const name of 'start demo check import query tail token backup restore rejected'.split(
+        ' ',
+      ))
+        expect(help.out).to.match(new RegExp(`^ {2}${name}\\b`, 'm'));
+      for (const name of ['query', 'tail', 'import'])
+        expect((await run(data, [name, '--help'])).out).to.match(/Examples:\n {2}\S/);
+      const unknown = await run(data, ['nothing']);
+      expect([unknown.code, unknown.err]).to.satisfy(
+        ([code, err]: [number, string]) => code === 1 && err.includes("unknown command 'nothing'"),
+      );
+    }));
+
+  it('checks settings, endpoints and the data folder, and changes nothing', () =>
+    withFolder(async (data) => {
+      const right = await run(join(data, 'none'), ['check', '--json']);
+      expect(right.code).to.equal(0);
+      const { result } = JSON.parse(right.out) as { result: { what: string; fault: boolean }[] };
+      expect(result.map(({ what }) => what)).to.deep.equal([
+        'settings',
+        'tokens',
+        'endpoints',
+        'data folder',
+        'service',
+      ]);
+      expect(() => readFileSync(join(data, 'none'))).to.throw(/ENOENT/);
+      const wrong = await run(data, ['check'], { env: { TAILPOND_PORT: 'x' } });
+      expect([wrong.code, wrong.out]).to.satisfy(
+        ([code, out]: [number, string]) =>
+          code === 78 && /^WRONG settings: TAILPOND_PORT/m.test(out),
+      );
+      writeFileSync(join(data, 'mine.sql'), 'select');
+      const endpoint = await run(data, ['check'], { env: { TAILPOND_ENDPOINTS: data } });
+      expect(endpoint.code).to.equal(78);
+      expect(endpoint.out).to.match(/^WRONG endpoints: .*mine\.sql:1: /m);
+    }));
+
+  it('makes, lists and revokes tokens as JSON', () =>
+    withFolder(async (data) => {
+      const made = await run(data, ['token', 'create', '--scope', 'query', '--json']);
+      const { id, token } = JSON.parse(made.out);
+      expect(token).to.match(new RegExp(`^tp_${id}_`));
+      const list = async () => JSON.parse((await run(data, ['token', 'list', '--json'])).out);
+      expect(await list()).to.deep.equal([{ id, scopes: ['query'] }]);
+      expect(JSON.parse((await run(data, ['token', 'revoke', id, '--json'])).out)).to.deep.equal({
+        revoked: id,
+      });
+      expect(await list()).to.deep.equal([]);
+    }));
+
+  it('says which lines were taken when an import ends early', () =>
+    withFolder((data) =>
+      withService(data, async ({ url }) => {
+        const file = join(data, 'old.log');
+        const packed = gzipSync(Array.from({ length: 60_000 }, (_, n) => line(`${n}`)).join(''));
+        writeFileSync(file, packed.subarray(0, -10));
+        const args = ['import', '--source', 'auth_logs', '--url', url, file];
+        const failed = await run(join(data, 'elsewhere'), args);
+        expect(failed.code).to.equal(1);
+        const [, taken = ''] =
+          /(\d+) lines were taken; go on with --skip \1\./.exec(failed.err) ?? [];
+        expect(Number(taken)).to.be.within(1, 59_999);
+        writeFileSync(file, packed);
+        const rest = await run(join(data, 'elsewhere'), [...args, '--skip', taken, '--json']);
+        expect(JSON.parse(rest.out)).to.include({ lines: 60_000 - Number(taken) });
+        const count = ['query', 'logs.all', '--project', 'p', '--json', '--url', url];
+        const sql = 'select count(*) as n, count(distinct id) as ids from auth_logs';
+        const { out } = await run(data, [...count, '--sql', sql]);
+        expect(JSON.parse(out).result).to.deep.equal([{ n: 60_000, ids: 60_000 }]);
+      }),
+    ));
+});

@@ -8,6 +8,7 @@ import type { Ingest } from '../ingest/index.ts';
 import { accessToken, requires } from './auth.ts';
 import { books } from './books.ts';
 import type { Cache } from './cache.ts';
+import { consolePages } from './console/index.ts';
 import { endpoint } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
@@ -72,6 +73,7 @@ export function createApp(deps: AppDeps): Express {
   app.use('/api', explore(deps));
   app.use('/api', logflare(deps.limits));
   app.use('/api', books(deps));
+  app.use(consolePages());
   app.use(health(deps.store, deps.ingest));
   app.use(() => {
     throw new AppError('PATH_UNKNOWN');

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what test/end-to-end/ and test/faults/ run, from Debian's packages: rsyslog, logrotate and libfaketime into
-# the system, syslog-ng, which can not be installed beside rsyslog, unpacked into test/.shippers/ (only its libraries go
-# into the system). Does nothing for what is there already. Needs root, or sudo that asks nothing, only if a package is
-# missing.
+# Installs what test/end-to-end/, test/faults/ and test/console/ run, from Debian's packages: rsyslog, logrotate,
+# libfaketime and chromium into the system, syslog-ng, which can not be installed beside rsyslog, unpacked into
+# test/.shippers/ (only its libraries go into the system). Does nothing for what is there already. Needs root, or sudo
+# that asks nothing, only if a package is missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin:/sbin
@@ -38,6 +38,7 @@ missing=()
 command -v rsyslogd >/dev/null || missing+=(rsyslog)
 command -v logrotate >/dev/null || missing+=(logrotate)
 ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing+=(libfaketime)
+command -v chromium >/dev/null || missing+=(chromium)
 [ ${#missing[@]} = 0 ] || with_lists install "${missing[@]}"
 
 command -v syslog-ng >/dev/null && exit

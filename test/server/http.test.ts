@@ -140,7 +140,6 @@ describe('http: paths and methods', () => {
       ])
         problem(await get(`/api/endpoints/query/${name}?project=p`), 404, 'ENDPOINT_UNKNOWN');
       for (const path of [
-        '/',
         '/nope',
         '/api',
         '/api/nope',

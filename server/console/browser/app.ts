@@ -1,0 +1,101 @@
+import { html } from 'htm/preact';
+import { type ComponentChildren, h } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Explorer } from './explorer.ts';
+import { Gate } from './gate.ts';
+import { Help } from './help.ts';
+import { focusRow, leaveField, useKeys } from './keys.ts';
+import { Ledger } from './ledger.ts';
+import { Notices } from './notices.ts';
+import { useTheme } from './theme.ts';
+import { forgetToken, useToken } from './token.ts';
+import { Usage } from './usage.ts';
+import { FIRST, hashOf, useView, type View } from './view.ts';
+import { useZone } from './zone.ts';
+
+const PAGES = [
+  { page: 'logs', name: 'Logs' },
+  { page: 'usage', name: 'API usage' },
+  { page: 'ledger', name: 'Ledger' },
+] as const;
+
+/** The console: the token is asked for, then the page of the address is shown. */
+export function App(): ComponentChildren {
+  const [view, show] = useView();
+  const { token, refusal } = useToken();
+  const { theme, isDark, next } = useTheme();
+  const { zone, other } = useZone();
+  const [help, setHelp] = useState(false);
+  const last = useRef<Record<View['page'], View>>(FIRST);
+  // Who comes back to a page finds it as it was left.
+  last.current = { ...last.current, [view.page]: view };
+  useEffect(() => {
+    document.title = `${PAGES.find(({ page }) => page === view.page)?.name} · tailpond`;
+  }, [view.page]);
+  useKeys({
+    '?': () => setHelp(true),
+    '/': () => document.getElementById('search')?.focus(),
+    j: () => focusRow(1),
+    k: () => focusRow(-1),
+    Escape: leaveField,
+    t: next,
+    u: other,
+    ...Object.fromEntries(
+      PAGES.map(({ page }, i) => [String(i + 1), () => show(last.current[page])]),
+    ),
+  });
+  if (token === null) return h(Gate, { refusal });
+  const props = { show, zone, isDark };
+  return html`<header class="top">
+      <a class="skip" href="#main" onClick=${skip}>Skip to the entries</a>
+      <strong><img src="favicon.svg" alt="" width="20" height="20" /> tailpond</strong>
+      <nav aria-label="Pages">
+        ${PAGES.map(
+          ({ page, name }) => html`<a
+            href=${hashOf(last.current[page])}
+            aria-current=${page === view.page ? 'page' : undefined}
+            onClick=${(event: MouseEvent) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              show(last.current[page]);
+            }}
+          >${name}</a>`,
+        )}
+      </nav>
+      <div class="buttons">
+        <button type="button" class="quiet" title="Times: local or UTC (u)" onClick=${other}>
+          ${zone === 'utc' ? 'UTC' : 'Local time'}
+        </button>
+        <button type="button" class="quiet" title="Theme (t)" onClick=${next}>
+          <span class="wide">Theme: </span>${theme}
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          title="Keys (?)"
+          aria-label="Help on keys"
+          onClick=${() => setHelp(true)}
+        >?</button>
+        <button type="button" class="quiet" title="Forget the token" onClick=${() => forgetToken()}>
+          Leave
+        </button>
+      </div>
+    </header>
+    <main id="main" tabindex="-1">${pageOf(view, props)}</main>
+    ${help && h(Help, { close: () => setHelp(false) })}
+    ${h(Notices, {})}`;
+}
+
+type Shared = Pick<Parameters<typeof Explorer>[0], 'show' | 'zone' | 'isDark'>;
+
+function pageOf(view: View, props: Shared): ComponentChildren {
+  if (view.page === 'usage') return h(Usage, { view, ...props });
+  if (view.page === 'ledger') return h(Ledger, { view, ...props });
+  return h(Explorer, { view, ...props });
+}
+
+/** The address holds the view, so that a link to a place of the page can not be followed. */
+function skip(event: Event) {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('.row > .line, #main')?.focus();
+}

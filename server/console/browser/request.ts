@@ -1,0 +1,93 @@
+import { forgetToken, token } from './token.ts';
+
+/** What the service, or the way to it, has against a request; the message is meant to be read. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+export interface Answer<T> {
+  readonly result: T;
+  /** The request that gave this. */
+  readonly path: string;
+  /** The width of a bucket of a histogram. */
+  readonly stepSeconds: number | null;
+  readonly ingestedAt: string | null;
+  readonly lagSeconds: number | null;
+  /** Whether there is more than was given. */
+  readonly truncated: boolean;
+  readonly tookMs: number;
+}
+
+type Parameters = Readonly<Record<string, string | number | null | undefined>>;
+
+/** Longer than the service lets a query run. */
+const TIMEOUT_MS = 60_000;
+
+/** A path with those parameters that have a value. */
+export function pathOf(path: string, parameters: Parameters = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== null && value !== undefined && value !== '') search.set(name, String(value));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** The answer to a GET, or to a POST of `body`. Throws `Problem`. */
+export async function ask<T>(
+  path: string,
+  signal?: AbortSignal,
+  body?: object,
+): Promise<Answer<T>> {
+  const begun = performance.now();
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await send(path, {
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    headers: body ? { 'Content-Type': 'application/json' } : {},
+  });
+  const parsed: unknown = await response.json();
+  const { result, step_seconds } = Array.isArray(parsed)
+    ? { result: parsed, step_seconds: null }
+    : (parsed as { result: unknown; step_seconds?: number });
+  const lag = response.headers.get('Tailpond-Ingest-Lag');
+  return {
+    result: result as T,
+    path,
+    stepSeconds: step_seconds ?? null,
+    ingestedAt: response.headers.get('Tailpond-Ingested-At'),
+    lagSeconds: lag === null || lag === '' ? null : Number(lag),
+    truncated: response.headers.get('Tailpond-Truncated') === 'true',
+    tookMs: performance.now() - begun,
+  };
+}
+
+/** The response to a request with the token, as soon as it begins. Throws `Problem` when it is not a success. */
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  const headers = { ...(init.headers as Record<string, string>), 'X-API-KEY': token() ?? '' };
+  const response = await fetch(path, { ...init, headers, cache: 'no-cache' }).catch((error) => {
+    throw error.name === 'TypeError' ? new Problem(0, 'The service can not be reached.') : error;
+  });
+  if (response.ok) return response;
+  const problem = new Problem(response.status, await detailOf(response));
+  if (response.status === 401) forgetToken(problem.message);
+  throw problem;
+}
+
+/** What any error says to a reader. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Problem) return error.message;
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return `There was no answer within ${TIMEOUT_MS / 1000} seconds.`;
+  return 'The answer broke off, or was not understood.';
+}
+
+async function detailOf(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => null);
+  const { detail, errors } = (body ?? {}) as { detail?: string; errors?: { detail: string }[] };
+  const faults = (errors ?? []).map((fault) => fault.detail).join(' ');
+  return faults || detail || `The service answered with status ${response.status}.`;
+}

@@ -1,0 +1,2 @@
+/** Bundles the console into dist/console. */
+export function buildConsole(): void;

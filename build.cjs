@@ -14,5 +14,5 @@ if (has(tsc)) {
   console.error('dist/ is missing and so is the compiler: run `npm ci` first.');
   process.exitCode = 1;
 }
-if (!process.exitCode && has('node_modules/esbuild'))
+if (!process.exitCode && has('server/console/build.cjs') && has('node_modules/esbuild'))
   require('./server/console/build.cjs').buildConsole();

@@ -15,6 +15,7 @@ import { AppError } from './errors.ts';
 import { explore } from './explore/index.ts';
 import { alive, health } from './health.ts';
 import { logflare } from './logflare.ts';
+import { apiPages, openapi } from './openapi/index.ts';
 import { problem } from './problem.ts';
 import { type PushFiles, push } from './push/index.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -72,8 +73,10 @@ export function createApp(deps: AppDeps): Express {
   app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
   app.use('/api', explore(deps));
   app.use('/api', logflare(deps.limits));
+  app.use('/api', openapi(deps.endpoints));
   app.use('/api', books(deps));
   app.use(consolePages());
+  app.use(apiPages());
   app.use(health(deps.store, deps.ingest));
   app.use(() => {
     throw new AppError('PATH_UNKNOWN');

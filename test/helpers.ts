@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Express } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent.js';
@@ -178,6 +179,7 @@ export function unlimited(): Limits {
 }
 
 export interface Served extends Pond {
+  readonly app: Express;
   /** supertest on the real app, without a token. */
   readonly http: TestAgent;
   /** A GET with the token. */
@@ -224,7 +226,7 @@ export async function withApp<T>(
       });
       const http = supertest(app) as unknown as TestAgent;
       const get = (path: string) => http.get(path).set('X-API-KEY', TOKEN);
-      return action({ ...pond, http, get }).finally(pushFiles.close);
+      return action({ ...pond, app, http, get }).finally(pushFiles.close);
     },
     settings,
   );

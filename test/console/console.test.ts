@@ -359,6 +359,13 @@ describe('the console in a browser', () => {
       { colorScheme: 'dark' },
     ));
 
+  it('has all paths of the service to read at /docs, with the token of the tab', () =>
+    stage.visit('/docs', async (page) => {
+      await page.waitForSelector('body[data-ready]');
+      await page.getByText('/api/export/{source}').waitFor();
+      await page.getByText('/api/endpoints/query/usage.api-counts').first().waitFor();
+    }));
+
   it('is small, is asked for anew each time, and lets nothing in from elsewhere', async () => {
     expect(statSync(join(ROOT, 'dist/console/console.js')).size).to.be.below(150_000);
     const http = supertest(stage.url);

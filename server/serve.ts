@@ -237,6 +237,7 @@ function greet(logger: Logger, bound: AddressInfo, logs: string, token: Token) {
   const base = urlOf(bound);
   const secret = token.where === 'TAILPOND_TOKEN' ? '$TAILPOND_TOKEN' : `$(cat ${token.where})`;
   logger.info({ host: bound.address, port: bound.port }, `listening on ${base}`);
+  logger.info(`look at it in a browser: ${base}/`);
   logger.info(`drop log files into ${logs}/<source>/`);
   logger.info(`the access token is in ${token.where}`);
   logger.info(

@@ -104,8 +104,9 @@ export function createParquet({ asides, staging, minFree }: ParquetOptions): Par
   };
 }
 
+/** Each thread holds a row group until it is written: the usual ones, of 122,880 rows, would take more memory than there is. */
 function to(path: string): string {
-  return `to ${quoted(path)} (format parquet, compression zstd)`;
+  return `to ${quoted(path)} (format parquet, compression zstd, row_group_size_bytes '8MB')`;
 }
 
 function noRoom(): AppError {

@@ -19,7 +19,8 @@ const SKIPS: Record<string, string> = {
 
 /** Questions are asked again for so long: a line takes a moment until it is in the answers. */
 const PATIENCE_MS = 10_000;
-const QUESTION = /^(?:curl|journalctl|(?:npm run|node) .* check$)/;
+const QUESTION =
+  /^(?:curl|journalctl|\S.* check$|(?:tailpond|(?:sudo .*)?node \S+) (?:query|rejected list))/;
 
 /** The longest page takes a sixth of it; a busy machine may take longer. */
 const PAGE_MS = 100_000;

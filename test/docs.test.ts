@@ -42,6 +42,17 @@ describe('the docs', () => {
     );
   });
 
+  it('list every key of the console as its help does', () => {
+    const rows = table('docs/console.md', '## Keys', 'Key');
+    const help = read('server/console/browser/help.ts').matchAll(/^ {2}\['(.+)', '(.+)'\],$/gm);
+    const keys = [...help].map(([, key = '', what]) => [
+      key.split(', ').map(code).join(', '),
+      what,
+    ]);
+    expect(keys).to.have.length.above(5);
+    expect(rows).to.deep.equal(keys);
+  });
+
   for (const query of endpoints()) {
     it(`describe the endpoint ${query.name} with its UUID and parameters`, () => {
       const heading = `### ${code(query.name)}`;

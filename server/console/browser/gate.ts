@@ -37,7 +37,7 @@ export function Gate({ refusal }: { readonly refusal: string | null }): VNode {
       <button class="primary" disabled=${busy}>${busy ? 'Checking…' : 'Open'}</button>
       <p class="dim">
         It stays in this tab and ends with it. The log of the service tells where its token is;
-        ${' '}<code>npm run token</code> makes others.
+        ${' '}<code>tailpond token</code> makes others.
       </p>
     </form>
   </main>`;

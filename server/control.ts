@@ -72,7 +72,7 @@ export async function refuseIfServed(folder: string): Promise<void> {
   if (!socket) return;
   socket.destroy();
   throw new StoreInUse(
-    `Another process has the store in ${folder} open, a service that runs; one may. Stop it first, or ask it: npm run store -- check`,
+    `Another process has the store in ${folder} open, a service that runs; one may. Stop it first, or ask it: tailpond store check`,
   );
 }
 

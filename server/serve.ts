@@ -13,6 +13,7 @@ import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
+import { listen } from './listen.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
@@ -100,9 +101,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const server = createDoor(config.maxConnections, (request, response) =>
       answer(request, response),
     );
-    await new Promise<void>((listening, failed) => {
-      server.once('error', failed).listen(config.port, config.host, listening);
-    });
+    await listen(server, config);
 
     const opened = await openStore({
       folder,
@@ -199,7 +198,7 @@ async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
 }
 
 /**
- * What `npm run store` asks. Some file systems that a container shares with its host have no sockets: then the engine's
+ * What the commands ask. Some file systems that a container shares with its host have no sockets: then the engine's
  * lock alone keeps others out.
  */
 async function control(
@@ -218,7 +217,7 @@ async function control(
   } catch (error) {
     logger.warn(
       { err: error },
-      'no socket can be made in the store: npm run store works only while nothing runs',
+      'no socket can be made in the store: tailpond store works only while nothing runs, the other commands need --url',
     );
     return () => {};
   }

@@ -10,7 +10,7 @@ export type StoreCommand =
   | { readonly verb: 'check' }
   | { readonly verb: 'backup' | 'restore'; readonly file: string };
 
-/** `npm run store -- check | backup <file> | restore <file>` on the store of the settings' data folder; gives the exit code. */
+/** `tailpond store check | backup <file> | restore <file>` on the store of the settings' data folder; gives the exit code. */
 export async function runStoreCommand(command: StoreCommand, config: Config): Promise<0 | 1> {
   const folder = join(resolve(config.data), 'store');
   switch (command.verb) {

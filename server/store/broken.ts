@@ -9,7 +9,7 @@ export class StoreBroken extends Error {}
 /** Another process has the store open. */
 export class StoreInUse extends Error {}
 
-const RESTORE = 'Restore a backup (npm run store -- restore <file>)';
+const RESTORE = 'Restore a backup (tailpond restore <file>)';
 const READ_AGAIN =
   'what the files in logs/ still hold is read again and nothing is doubled (docs/backup.md)';
 

@@ -14,7 +14,7 @@ export async function migrate(connection: DuckDBConnection, schema: string): Pro
   );
   if (tables.getRows()[0]?.[0] === false)
     throw new StoreBroken(
-      'The database holds tables, but none that says its schema version: it is not of tailpond. Nothing was changed. Move it away, or restore a backup (npm run store -- restore <file>)',
+      'The database holds tables, but none that says its schema version: it is not of tailpond. Nothing was changed. Move it away, or restore a backup (tailpond restore <file>)',
     );
   await connection.run(
     'create table if not exists schema_version (version integer not null, applied_at timestamp not null)',

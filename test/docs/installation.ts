@@ -28,6 +28,8 @@ const INSTALLED = [
   'server/environment.cjs',
 ];
 
+const COMPILERS = ['typescript', 'esbuild'];
+
 /** Compiles the project in a folder of its own. */
 export function install(): Installation {
   const built = mkdtempSync(join(tmpdir(), 'tailpond-docs-'));
@@ -44,8 +46,8 @@ export function install(): Installation {
       for (const name of INSTALLED)
         cpSync(join(built, name), join(folder, name), { recursive: true });
       mkdirSync(join(folder, 'node_modules'));
-      // Without the compiler `npm start` runs what is built, as in the image: it saves each command half a second.
-      for (const name of readdirSync(packages).filter((name) => name !== 'typescript'))
+      // Without the compilers `npm start` runs what is built, as in the image: it saves each command half a second.
+      for (const name of readdirSync(packages).filter((name) => !COMPILERS.includes(name)))
         symlinkSync(join(packages, name), join(folder, 'node_modules', name));
     },
     remove: () => rmSync(built, { recursive: true, force: true }),

@@ -91,7 +91,7 @@ describe('a broken store', () => {
         damage(databaseOf(data));
         await refused(
           data,
-          /tailpond\.duckdb.*Nothing was changed.*Restore a backup|restore a backup/,
+          /tailpond\.duckdb.*Nothing was changed.*[Rr]estore a backup \(tailpond restore <file>\)/,
         );
       }),
     );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type SpawnOptions, spawnService } from '../helpers.ts';
 
-/** Runs `npm run store -- <words>` on a data folder to its end. `text` is what it wrote, on stdout and stderr. */
+/** Runs `tailpond store <words>` on a data folder to its end. `text` is what it wrote, on stdout and stderr. */
 export async function storeCommand(
   data: string,
   words: readonly string[],

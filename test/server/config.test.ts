@@ -277,9 +277,19 @@ describe('the process', () => {
           env: { TAILPOND_PORT: new URL(url).port },
         });
         expect(code).to.equal(1);
-        expect(errors).to.contain('EADDRINUSE');
+        expect(errors).to.equal(
+          `Another program listens on ${new URL(url).host} already (EADDRINUSE). Stop it, which ss -ltnp names, or set TAILPOND_PORT or TAILPOND_HOST.`,
+        );
       }),
     ));
+
+  it('ends with the same code when its address is not of this machine, and says so', () =>
+    withFolder(async (data) => {
+      // TEST-NET-1 of RFC 5737, which nobody has.
+      const { code, errors } = await run(data, { env: { TAILPOND_HOST: '192.0.2.1' } });
+      expect(code).to.equal(1);
+      expect(errors).to.match(/^This machine has no address 192\.0\.2\.1 \(EADDRNOTAVAIL\)\. Set/);
+    }));
 
   it('tells its settings and its version', () =>
     withFolder(async (data) => {
@@ -371,7 +381,7 @@ describe('the process', () => {
         for (let round = 0; round < 2; round++) {
           const second = await run(data);
           expect(second.code).to.equal(1);
-          expect(second.errors).to.match(/lock|in use|another/i);
+          expect(second.errors).to.match(/^Another process has the store.* tailpond store check$/);
         }
         appendFileSync(file, '{"id":"2","project":"p"}\n');
         await eventually(async () => expect(await count()).to.equal(2));

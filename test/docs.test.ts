@@ -86,6 +86,16 @@ describe('the docs', () => {
     expect(scripts).to.include.all.keys('start', 'test');
   });
 
+  it('name no file of the code that is not there, where they tell how it works', () => {
+    const folders = ['server', 'ingest', 'sql', 'test'];
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true }).map((file) => `/${folder}/${file}`),
+    );
+    const named = read('docs/architecture.md').match(/[\w/.-]+\.(?:ts|cjs|sql)\b/g) ?? [];
+    expect(named).to.have.length.above(100);
+    expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).to.be.empty;
+  });
+
   it('stay one page, which names every other', () => {
     expect(README.split('\n').length).to.be.at.most(130);
     const named = links(README).map((link) => link.split('#')[0]);

@@ -44,7 +44,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
   return withService<0>(options, async ({ ask }) => {
     const before = await counts(ask, options.source);
     const begin = performance.now();
-    let [read, sent] = [0, 0];
+    let [read, sent, blank] = [0, 0, 0];
     const skip: Skip = { left: options.skip ?? 0 };
     const shown = process.stderr.isTTY && total > 0;
     if (shown) bar.start(total, 0, { lines: 0 });
@@ -53,10 +53,11 @@ export async function importFiles(files: readonly string[], options: ImportOptio
         const bytes = await bytesOf(file, (count) => {
           read += count;
         });
-        for await (const { lines, count } of requests(bytes, skip)) {
+        for await (const { lines, count, blanks } of requests(bytes, skip)) {
           if (count === 0) continue;
           await push(ask, options.source, lines);
           sent += count;
+          blank += blanks;
           if (shown) bar.update(Math.min(read, total), { lines: sent });
         }
       }
@@ -69,7 +70,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     } finally {
       if (shown) bar.stop();
     }
-    const after = await settled(ask, options.source, before.lines + sent);
+    const after = await settled(ask, options.source, before.lines + sent - blank);
     const summary = {
       source: options.source,
       lines: sent,
@@ -118,11 +119,16 @@ interface Skip {
   left: number;
 }
 
+/** Lines of one request. */
+interface Part {
+  readonly lines: Buffer;
+  readonly count: number;
+  /** How many of them are blank, which are no lines to the ledger. */
+  readonly blanks: number;
+}
+
 /** Whole lines, as many as go into one request; a last one without a newline gets one. */
-async function* requests(
-  bytes: AsyncIterable<Buffer>,
-  skip: Skip,
-): AsyncGenerator<{ lines: Buffer; count: number }> {
+async function* requests(bytes: AsyncIterable<Buffer>, skip: Skip): AsyncGenerator<Part> {
   let rest: Buffer[] = [];
   let size = 0;
   for await (const chunk of bytes) {
@@ -141,15 +147,28 @@ async function* requests(
 }
 
 /** The lines behind those that are left out, and how many they are. */
-function unskipped(whole: Buffer, skip: Skip): { lines: Buffer; count: number } {
-  let [from, count] = [0, 0];
-  for (let at = whole.indexOf(LF); at >= 0; at = whole.indexOf(LF, at + 1)) {
+function unskipped(whole: Buffer, skip: Skip): Part {
+  let [from, begin, count, blanks] = [0, 0, 0, 0];
+  for (let at = whole.indexOf(LF); at >= 0; at = whole.indexOf(LF, begin)) {
     if (skip.left > 0) {
       skip.left--;
       from = at + 1;
-    } else count++;
+    } else {
+      count++;
+      if (isBlank(whole, begin, at)) blanks++;
+    }
+    begin = at + 1;
   }
-  return { lines: whole.subarray(from), count };
+  return { lines: whole.subarray(from), count, blanks };
+}
+
+/** Whether nothing but spaces, tabs and carriage returns stands there. */
+function isBlank(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  }
+  return true;
 }
 
 /** Sends lines until they are taken; waits where the service says so. */

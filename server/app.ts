@@ -15,6 +15,7 @@ import { AppError } from './errors.ts';
 import { explore } from './explore/index.ts';
 import { alive, health } from './health.ts';
 import { logflare } from './logflare.ts';
+import { createMetrics, type MeasureRequest } from './metrics/index.ts';
 import { apiPages, openapi } from './openapi/index.ts';
 import { problem } from './problem.ts';
 import { type PushFiles, push } from './push/index.ts';
@@ -41,12 +42,15 @@ export interface AppDeps {
   readonly isDraining: () => boolean;
 }
 
+/** What needs a token. */
+const GUARDED = ['/api', '/metrics'];
 const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
 
 /** The HTTP side: middleware in the order a request meets it. */
 export function createApp(deps: AppDeps): Express {
   const { logger } = deps;
-  const app = bare(logger);
+  const metrics = createMetrics(deps);
+  const app = bare(logger, metrics.measureRequest);
   app.get('/livez', alive);
   app.use((_request, _response, next) => {
     if (deps.isDraining()) throw new AppError('DRAINING');
@@ -62,19 +66,24 @@ export function createApp(deps: AppDeps): Express {
     ];
     app.use('/api', cors({ origin: deps.corsOrigin, methods: ['GET', 'HEAD'], allowedHeaders }));
   }
-  app.use('/api', accessToken(deps.tokens));
-  if (deps.rateLimit !== null) app.use('/api', rateLimit(deps.rateLimit));
+  app.use(GUARDED, accessToken(deps.tokens));
+  if (deps.rateLimit !== null) app.use(GUARDED, rateLimit(deps.rateLimit));
   app.use('/api', (_request, response, next) => {
     const others = response.getHeader('Vary');
     response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
     next();
   });
-  app.all('/api/endpoints/query/:endpoint', requires('query'), endpoint(deps));
+  app.all(
+    '/api/endpoints/query/:endpoint',
+    requires('query'),
+    endpoint({ ...deps, measure: metrics.measure }),
+  );
   app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
   app.use('/api', explore(deps));
   app.use('/api', logflare(deps.limits));
   app.use('/api', openapi(deps.endpoints));
   app.use('/api', books(deps));
+  app.all('/metrics', requires('metrics'), metrics.answer);
   app.use(consolePages());
   app.use(apiPages());
   app.use(health(deps.store, deps.ingest));
@@ -96,12 +105,14 @@ export function createStartingApp(logger: Logger): Express {
   return app;
 }
 
-function bare(logger: Logger): Express {
+function bare(logger: Logger, measure?: MeasureRequest): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use((request, response, next) => {
     request.id = randomUUID();
     response.setHeader('X-Request-Id', request.id);
+    // Not as a middleware of its own, which would cost as much again.
+    measure?.(request, response);
     next();
   });
   // Requests are logged at debug level; above it, not even a logger of its own is made for each.

@@ -42,7 +42,17 @@ export interface Cache {
    * called by who has to wait; when all who wait for a load have left, its signal is aborted.
    */
   get(key: string, lifetime: Lifetime, load: Load, leaving?: () => AbortSignal): Promise<Cached>;
+  /** How often an answer was there, and what is kept now. */
+  stats(): CacheStats;
   clear(): void;
+}
+
+export interface CacheStats {
+  readonly hits: number;
+  readonly misses: number;
+  readonly entries: number;
+  /** Of the answers, with their keys. */
+  readonly bytes: number;
 }
 
 /** Makes an answer. Should end when the signal is aborted, with its reason. */
@@ -72,6 +82,8 @@ export function createCache(options: CacheOptions): Cache {
     sizeCalculation: ({ body }, key) => body.length + key.length + 1,
   });
   const loading = new Map<string, Loading>();
+  let hits = 0;
+  let misses = 0;
 
   const load = (key: string, lifetime: Lifetime, run: Load): Loading => {
     const running = loading.get(key);
@@ -138,13 +150,16 @@ export function createCache(options: CacheOptions): Cache {
       if (entry) entry.askedAt = now;
       if (entry && alive(entry, lifetime)) {
         warmLater(key, entry, lifetime, run);
+        hits++;
         const { body, headers, etag } = entry;
         const age = Math.floor((now - entry.madeAt) / 1000);
         return { body, headers, etag, age, hit: true };
       }
+      misses++;
       const { body, headers, etag } = await waitFor(load(key, lifetime, run), leaving);
       return { body, headers, etag, age: 0, hit: false };
     },
+    stats: () => ({ hits, misses, entries: entries.size, bytes: entries.calculatedSize }),
     clear: () => entries.clear(),
   };
 }

@@ -8,6 +8,7 @@ import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { encodeRows, type Format, formatOf, MEDIA_TYPES } from './formats/index.ts';
 import { type FreshnessDeps, freshness } from './freshness.ts';
+import type { Measure } from './metrics/index.ts';
 import { newest, questionOf } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { redact } from './redact.ts';
@@ -20,6 +21,7 @@ export interface EndpointDeps extends FreshnessDeps {
   readonly endpoints: Endpoints;
   readonly store: Store;
   readonly cache: Cache;
+  readonly measure: Measure;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface EndpointDeps extends FreshnessDeps {
  * prepared statement → rows → JSON, or another format.
  */
 export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
-  const { endpoints, cache } = deps;
+  const { endpoints, cache, measure } = deps;
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');
@@ -44,8 +46,9 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     }
     const own = query.sandboxing ? ownSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
+    const asked = { endpoint: query.name, kind: own ? 'own' : 'saved' } as const;
     const load = (signal: AbortSignal) =>
-      answer({ query, own, values, redacted, format }, deps, signal);
+      measure(asked, () => answer({ query, own, values, redacted, format }, deps, signal));
 
     if (query.caching === null || own) {
       const { body, headers } = await load(disconnected(response));

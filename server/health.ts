@@ -6,20 +6,28 @@ import type { Store } from './store/index.ts';
 /** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`. */
 export function health(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status'>): Router {
   const ready: RequestHandler = async (_request, response) => {
-    const { trouble, noRoom } = ingest.status();
-    if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
-    if (trouble)
-      throw new AppError('UNHEALTHY', {
-        detail: 'Lines can not be stored at present; the log says why.',
-      });
-    await store.probe().catch((cause) => {
-      throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
-    });
+    await checkReady(store, ingest);
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   };
   const router = Router();
   router.get(['/readyz', '/health', '/healthz'], ready);
   return router;
+}
+
+/** Throws `UNHEALTHY`, and why, unless lines can be stored and the store answers. */
+export async function checkReady(
+  store: Pick<Store, 'probe'>,
+  ingest: Pick<Ingest, 'status'>,
+): Promise<void> {
+  const { trouble, noRoom } = ingest.status();
+  if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
+  if (trouble)
+    throw new AppError('UNHEALTHY', {
+      detail: 'Lines can not be stored at present; the log says why.',
+    });
+  await store.probe().catch((cause) => {
+    throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
+  });
 }
 
 /** The process runs its event loop; that is all it says. */

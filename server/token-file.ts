@@ -2,8 +2,11 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname } from 'node:path';
 import { ConfigError } from './config.ts';
 
-/** What a token may do: ask saved queries, push lines, look into the books. */
-export const SCOPES = ['query', 'ingest', 'admin'] as const;
+/** What a token may do: ask saved queries, push lines, look into the books, read the metrics. */
+export const SCOPES = ['query', 'ingest', 'admin', 'metrics'] as const;
+
+/** These tell of all projects, so a token for one project may not have them. */
+const OF_ALL_PROJECTS: readonly Scope[] = ['admin', 'metrics'];
 
 export type Scope = (typeof SCOPES)[number];
 
@@ -98,9 +101,10 @@ function faultsOf(entry: unknown, before: readonly unknown[]): string[] {
   if (faults.length > 0) return faults;
   if (before.some((other) => (other as TokenEntry | null)?.id === fields.id))
     return [`its id ${shown(String(fields.id))} is that of an entry before it`];
-  if (fields.project !== undefined && (fields.scopes as Scope[]).includes('admin'))
-    return ['expected either a project or the scope admin, which sees all projects; got both'];
-  return [];
+  if (fields.project === undefined) return [];
+  return OF_ALL_PROJECTS.filter((scope) => (fields.scopes as Scope[]).includes(scope)).map(
+    (scope) => `expected either a project or the scope ${scope}, which sees all projects; got both`,
+  );
 }
 
 function matches(pattern: RegExp) {

@@ -173,6 +173,13 @@ export const ROUTES: readonly Route[] = [
     scope: 'query',
     answer: z.looseObject({ openapi: z.string() }),
   },
+  {
+    method: 'get',
+    path: '/metrics',
+    summary: 'Figures for Prometheus, in its text format',
+    scope: 'metrics',
+    answer: 'text/plain',
+  },
   ...['/readyz', '/health', '/healthz'].map(
     (path): Route => ({
       method: 'get',

@@ -1,5 +1,15 @@
 import { statfs } from 'node:fs/promises';
 
+/** What the files of the store take, and what its disk has left; bytes. */
+export interface DiskUse {
+  readonly database: number;
+  /** The write-ahead log. */
+  readonly wal: number;
+  readonly free: number;
+  /** What must be free for lines to be stored; 0: any. */
+  readonly minFree: number;
+}
+
 export interface DiskOptions {
   /** A folder of the file system that the store is on. */
   readonly folder: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
 import { refuseLoneLog, refuseTruncated, whyNotOpened } from './broken.ts';
 
 export interface EngineOptions {
@@ -39,6 +39,9 @@ const THREAD_MEMORY = 85e6;
 const MAX_THREADS = 4;
 
 let opened = false;
+
+/** The version of DuckDB, `v1.5.6`. */
+export const engineVersion: () => string = version;
 
 /**
  * Opens the database and locks the engine: files but those of `staging`, extensions and settings are out of reach

@@ -8,7 +8,7 @@ import { createAsides } from './asides.ts';
 import { type Ask, askReaders } from './ask.ts';
 import { createBackup } from './backup.ts';
 import type { Clock } from './clock.ts';
-import { diskGuard } from './disk.ts';
+import { type DiskUse, diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { type LedgerEntry, readLedger } from './ledger.ts';
@@ -22,11 +22,13 @@ import { ingestStatements, timestampExpression } from './statements.ts';
 
 export { StoreBroken, StoreInUse } from './broken.ts';
 export type { Clock } from './clock.ts';
+export type { DiskUse } from './disk.ts';
+export { engineVersion } from './engine.ts';
 export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { LedgerEntry } from './ledger.ts';
 export type { Limits } from './plan.ts';
-export type { Readers, RowColumn, Rows } from './read.ts';
+export type { PoolUse, Readers, RowColumn, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
 export type { Span } from './span.ts';
 export type { Plain, ValueKind } from './values.ts';
@@ -70,10 +72,11 @@ export interface Store extends Readers, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
-  readonly sandbox: Pick<Readers, 'query'>;
+  readonly sandbox: Pick<Readers, 'query' | 'use'>;
   commits(): Commits;
   /** The folder that batches are staged in. */
   readonly staging: string;
+  disk(): Promise<DiskUse>;
   /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
   moment(expression: string): string;
   /**
@@ -113,6 +116,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const connection = await engine.connect();
     await migrate(connection, join(sql, 'schema'));
     const ingest = join(sql, 'ingest');
+    const databaseBytes = () => statSync(database).size;
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const statements = ingestStatements(ingest, maxLine);
     const writer = createWriter({
@@ -173,7 +177,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       folder,
       staging,
       minFree,
-      databaseBytes: () => statSync(database).size + walBytes(),
+      databaseBytes: () => databaseBytes() + walBytes(),
     });
 
     return {
@@ -191,7 +195,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
       probe: () => fatal(readers.probe()),
       describe: (text) => readers.describe(text),
-      sandbox: { query: (text, values, limits) => fatal(sandbox.query(text, values, limits)) },
+      use: () => readers.use(),
+      sandbox: {
+        query: (text, values, limits) => fatal(sandbox.query(text, values, limits)),
+        use: () => sandbox.use(),
+      },
       busy: () => readers.busy() || sandbox.busy(),
       stop(reason) {
         readers.stop(reason);
@@ -200,6 +208,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       giveWay: (reason) => readers.giveWay(reason),
       async close() {
         await Promise.all([readers.close(), sandbox.close()]);
+      },
+      async disk() {
+        const free = await freeBytesOf(folder);
+        return { database: databaseBytes(), wal: walBytes(), free, minFree };
       },
       moment: (expression) => timestampExpression(ingest, expression),
       span: spanReader(ask),

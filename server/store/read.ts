@@ -30,6 +30,14 @@ export interface QueryOptions {
   readonly maxBytes?: number;
 }
 
+/** How busy the connections of a pool are. */
+export interface PoolUse {
+  readonly running: number;
+  readonly waiting: number;
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
+}
+
 export interface Readers {
   /**
    * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
@@ -48,6 +56,8 @@ export interface Readers {
   probe(): Promise<void>;
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
   busy(): boolean;
+  /** How many queries run and wait. */
+  use(): PoolUse;
   /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
   giveWay(reason: Error): Promise<void>;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
@@ -170,6 +180,12 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       }
     },
     busy: () => idle.length < connections || probing !== null,
+    use: () => ({
+      running: connections - idle.length,
+      waiting: waiting.length,
+      maxRunning: connections,
+      maxWaiting: queue,
+    }),
     async giveWay(reason) {
       current.abort(reason);
       current = new AbortController();

@@ -1,0 +1,75 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Endpoints } from '../endpoints.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { PoolUse, Store } from '../store/index.ts';
+import { DURATIONS } from './durations.ts';
+import { lookedUp } from './looked-up.ts';
+
+/** What is asked: an endpoint by its name, its saved query or SQL of the caller's own. */
+export interface Asked {
+  readonly endpoint: string;
+  readonly kind: 'saved' | 'own';
+}
+
+/** Runs a query and notes how long it took, waiting included, and how it failed. */
+export type Measure = <T>(asked: Asked, run: () => Promise<T>) => Promise<T>;
+
+type Pools = Pick<Store, 'use'> & { readonly sandbox: Pick<Store, 'use'> };
+
+const POOL: readonly [string, string, keyof PoolUse][] = [
+  ['running_queries', 'Queries that run.', 'running'],
+  ['waiting_queries', 'Queries that wait for a connection.', 'waiting'],
+  ['running_queries_limit', 'How many queries may run at a time.', 'maxRunning'],
+  ['waiting_queries_limit', 'How many queries may wait.', 'maxWaiting'],
+];
+
+/** Counted as 0 from the beginning: a counter that appears as 1 has not increased for an alert. */
+const WATCHED: readonly ErrorCode[] = ['INTERNAL', 'OVERLOADED', 'QUERY_TIMEOUT'];
+
+/** Adds how long queries take and how they fail, and how busy their connections are. Gives what measures them. */
+export function queryMetrics(
+  registry: Registry,
+  store: Pools,
+  endpoints: Pick<Endpoints, 'all'>,
+): Measure {
+  const labels = ['endpoint', 'kind'] as const;
+  const durations = new Histogram({
+    name: 'tailpond_query_duration_seconds',
+    help: 'How long queries of endpoints took, waiting included; not those that the cache answered.',
+    labelNames: labels,
+    buckets: DURATIONS,
+    registers: [registry],
+  });
+  const errors = new Counter({
+    name: 'tailpond_query_errors_total',
+    help: 'Queries of endpoints that failed, by code of the error.',
+    labelNames: [...labels, 'code'],
+    registers: [registry],
+  });
+  for (const { name: endpoint, sandboxing } of endpoints.all)
+    for (const kind of sandboxing ? ['saved', 'own'] : ['saved'])
+      for (const code of WATCHED) errors.inc({ endpoint, kind, code }, 0);
+  for (const [name, help, field] of POOL)
+    lookedUp(registry, {
+      kind: 'gauge',
+      name: `tailpond_pool_${name}`,
+      help: `${help} Pool "saved" for ours, "sandbox" for SQL of callers.`,
+      labels: ['pool'],
+      read: () => [
+        [{ pool: 'saved' }, store.use()[field]],
+        [{ pool: 'sandbox' }, store.sandbox.use()[field]],
+      ],
+    });
+
+  return async function measure({ endpoint, kind }, run) {
+    const begin = performance.now();
+    try {
+      return await run();
+    } catch (error) {
+      errors.inc({ endpoint, kind, code: error instanceof AppError ? error.code : 'INTERNAL' });
+      throw error;
+    } finally {
+      durations.observe({ endpoint, kind }, (performance.now() - begin) / 1000);
+    }
+  };
+}

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
+import { commandLine } from '../server/command-line.ts';
 import { compile, type Parameter } from '../server/compile.ts';
 import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/push/source.ts';
@@ -40,6 +41,15 @@ describe('the docs', () => {
     expect(rows).to.deep.equal(
       SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
     );
+  });
+
+  it('list every command', () => {
+    const rows = table('docs/commands.md', '# The command tailpond', 'Command');
+    const named = rows.flatMap(([name = '']) =>
+      [...name.matchAll(/`(\w+)/g)].map(([, word]) => word),
+    );
+    const names = commandLine(() => {}).commands.map((command) => command.name());
+    expect(named).to.have.members(names);
   });
 
   it('list every key of the console as its help does', () => {

@@ -16,6 +16,7 @@ describe('an answer of the docs', () => {
       `{"at":"${now}","t":${Date.now()}000}`,
       [],
     );
+    check('text', 'da4eb83b4df7e09e  edge_logs', '90c2e7b15d38fa64  edge_logs', []);
     check('text', 'a.duckdb: 12 bytes.', 'a.duckdb: 345 bytes.', []);
     check('text', `until ${old}`, `until ${now}`, []);
   });

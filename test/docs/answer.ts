@@ -22,9 +22,9 @@ const VOLATILE: readonly Volatile[] = [
   },
   // The same in microseconds.
   { pattern: String.raw`\b\d{16}\b`, mayStandFor: (text) => isRecent(Number(text) / 1000) },
-  // Tokens, their hashes and ids.
+  // Tokens, their hashes and ids; ids of rejected lines.
   { pattern: String.raw`\btp_[\da-f]{12}_[\w-]+`, mayStandFor: any },
-  { pattern: String.raw`\b(?:[\da-f]{64}|[\da-f]{12})\b`, mayStandFor: any },
+  { pattern: String.raw`\b(?:[\da-f]{64}|[\da-f]{16}|[\da-f]{12})\b`, mayStandFor: any },
   // Sizes of the database and its parts, of memory and of free space.
   { pattern: String.raw`(?<=\bsize"?: ?)\d+`, mayStandFor: any },
   { pattern: String.raw`\b\d+(?= bytes\.| kB\b| MB are free)`, mayStandFor: any },

@@ -11,7 +11,7 @@ import type { Installation } from './installation.ts';
 /**
  * A machine as the docs speak of it, below a scratch folder: the project in /srv/tailpond, /backups, /etc/tailpond.env, the
  * service at port 4000 as the unit `tailpond`. Commands are run as they are written, but that these paths lead below the
- * scratch folder, the port is a free one, and `systemctl`, `journalctl` and `sudo` are those of bin/.
+ * scratch folder, the port is a free one, and `systemctl`, `journalctl`, `sudo` and `tailpond` are those of bin/.
  */
 export interface Machine {
   /** Runs commands by bash in the project's folder; gives what they write, and `exit code N` where that is not 0. */

@@ -38,7 +38,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
       throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
     const search = searchOf(request.url);
     for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
-    const format = formatOf(request);
+    const format = formatOf(search, request);
     const redacted = redaction(request) ?? query.redactPii;
     if (!query.sandboxing && search.has('sql')) {
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,11 @@ export async function withService<T>(
   const folder = join(resolve(config.data), 'store');
   const running = await addressOf(folder);
   if (running) return action(reached(running, tokenOf(config)));
+  const data = resolve(config.data);
+  if (!existsSync(data))
+    throw new Error(
+      `No service runs on ${data}, which is not there: go where the data folder is, or set TAILPOND_DATA.`,
+    );
   return withOwn(folder, (address) => action(reached(address, tokenOf(config))));
 }
 

@@ -6,6 +6,7 @@ import { encode } from '../encode.ts';
 import { AppError } from '../errors.ts';
 import { encodeRows, formatOf, MEDIA_TYPES } from '../formats/index.ts';
 import { type FreshnessDeps, freshness } from '../freshness.ts';
+import { searchOf } from '../parameters.ts';
 import { redact } from '../redact.ts';
 import { redaction } from '../redaction.ts';
 import type { Store } from '../store/index.ts';
@@ -58,7 +59,7 @@ export function explore(deps: ExploreDeps): Router {
 
   get('entries', async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.entries, store);
-    const format = formatOf(request);
+    const format = formatOf(searchOf(request.url), request);
     const limit = within(LIMIT.name, filter.values.limit, 1000);
     const rows = await newestEntries(filter, limit, store, signal);
     const options = { redact: redactOf(request), asStored: true };
@@ -96,7 +97,11 @@ export function explore(deps: ExploreDeps): Router {
 
   get('export', async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.export, store);
-    const question = { filter, format: formatOf(request), redact: redactOf(request) };
+    const question = {
+      filter,
+      format: formatOf(searchOf(request.url), request),
+      redact: redactOf(request),
+    };
     await sendExport(question, response, store, signal);
   });
 

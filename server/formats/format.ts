@@ -1,6 +1,5 @@
 import type { Request } from 'express';
 import { AppError } from '../errors.ts';
-import { searchOf } from '../parameters.ts';
 
 /** What answers can be had as, and the name that the parameter `format` has for it. */
 export const FORMATS = ['json', 'ndjson', 'csv', 'parquet'] as const;
@@ -28,8 +27,8 @@ const ACCEPTED: Readonly<Record<string, Format>> = {
  * The format that a request asks for: by the parameter `format`, else by `Accept`, else JSON, which clients get that accept none of
  * them, too. Throws `PARAMETER_INVALID`.
  */
-export function formatOf(request: Request): Format {
-  const given = searchOf(request.url).getAll('format');
+export function formatOf(search: URLSearchParams, request: Request): Format {
+  const given = search.getAll('format');
   const [name = ''] = given;
   if (name !== '') {
     const format = FORMATS.find((each) => each === name.toLowerCase());

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
@@ -172,6 +172,23 @@ describe('the command', () => {
       expect([unknown.code, unknown.err]).to.satisfy(
         ([code, err]: [number, string]) => code === 1 && err.includes("unknown command 'nothing'"),
       );
+    }));
+
+  it('makes no data folder where there is none, and says which it means', () =>
+    withFolder(async (data) => {
+      const nowhere = join(data, 'none');
+      for (const args of [
+        ['query', 'logs.all'],
+        ['tail', 'auth_logs'],
+        ['rejected', 'list'],
+      ]) {
+        const { code, err } = await run(nowhere, args);
+        expect([code, err]).to.deep.equal([
+          1,
+          `No service runs on ${nowhere}, which is not there: go where the data folder is, or set TAILPOND_DATA.\n`,
+        ]);
+      }
+      expect(existsSync(nowhere)).to.equal(false);
     }));
 
   it('checks settings, endpoints and the data folder, and changes nothing', () =>

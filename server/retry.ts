@@ -16,6 +16,19 @@ const MAX_BYTES = 100 * 1024 * 1024;
  * the disk before the rejected one is removed. Killed in between it is there twice, as a line and as rejected; never not at all.
  */
 export function retry({ store, pushFiles }: RetryDeps): RequestHandler[] {
+  /** Of two that send the same line at a time, one finds it gone. */
+  const underway = new Set<string>();
+  const sendAgain = async (id: string, line: string | null) => {
+    const rejected = await store.rejectedLine(id);
+    if (!rejected) throw new AppError('REJECTED_UNKNOWN');
+    if (line === null && !rejected.whole)
+      throw invalid(
+        'id',
+        'Expected a line that was kept whole: only the first 4 KiB of this one were.',
+      );
+    await pushFiles.append(rejected.source, [lineOf(line ?? rejected.line)]);
+    await store.removeRejected(id);
+  };
   return [
     function onlyPost(request, _response, next) {
       if (request.method !== 'POST') throw new AppError('METHOD_NOT_ALLOWED', { allow: ['POST'] });
@@ -24,15 +37,14 @@ export function retry({ store, pushFiles }: RetryDeps): RequestHandler[] {
     express.json({ limit: MAX_BYTES }),
     async function retryRejected(request, response) {
       const { id, line } = readBody(request.body);
-      const rejected = await store.rejectedLine(id);
-      if (!rejected) throw new AppError('REJECTED_UNKNOWN');
-      if (line === null && !rejected.whole)
-        throw invalid(
-          'id',
-          'Expected a line that was kept whole: only the first 4 KiB of this one were.',
-        );
-      await pushFiles.append(rejected.source, [lineOf(line ?? rejected.line)]);
-      await store.removeRejected(id);
+      // Before it is read: the other one may be done by then.
+      if (underway.has(id)) throw new AppError('REJECTED_UNKNOWN');
+      underway.add(id);
+      try {
+        await sendAgain(id, line);
+      } finally {
+        underway.delete(id);
+      }
       response.set('Cache-Control', 'no-store').json({ result: { retried: 1 } });
     },
   ];
@@ -43,8 +55,8 @@ function readBody(body: unknown): { id: string; line: string | null } {
   if (typeof id !== 'string')
     throw invalid('id', 'Expected "id", the id of a rejected line, as a text.');
   if (line === null) return { id, line };
-  if (typeof line !== 'string' || /[\r\n]/.test(line))
-    throw invalid('line', 'Expected "line" to be a text without line breaks.');
+  if (typeof line !== 'string' || /[\r\n]/.test(line) || line.trim() === '')
+    throw invalid('line', 'Expected "line" to be a text that is not blank, without line breaks.');
   return { id, line };
 }
 

@@ -192,8 +192,10 @@ async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
     const names = endpoints.all.map(({ name }) => name);
     logger.info({ endpoints: names }, 'the endpoints were read again');
   } catch (error) {
-    if (!(error instanceof QueryFileError)) throw error;
-    logger.error({ fault: error.message }, 'an endpoint is wrong; all stay as they were');
+    // Too many queries that wait, a time limit, a stop: nobody waits for this promise, so it must not throw.
+    if (error instanceof QueryFileError)
+      logger.error({ fault: error.message }, 'an endpoint is wrong; all stay as they were');
+    else logger.error({ err: error }, 'the endpoints can not be read now; all stay as they were');
   }
 }
 

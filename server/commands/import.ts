@@ -15,6 +15,10 @@ export interface ImportOptions extends Remote {
 
 /** Bytes of lines in one request; a longer line goes alone. */
 const REQUEST_BYTES = 4 * 1024 * 1024;
+/** What can be pushed. */
+const LINE_BYTES = 12e6;
+const LINE_TOO_LONG =
+  'A line is longer than 12 MB, which can not be pushed: put the file into the drop folder.';
 const LF = 0x0a;
 const LOOK_MS = 200;
 /** After this time without a line more, what is still to come is left to the ledger. */
@@ -135,6 +139,11 @@ async function* requests(bytes: AsyncIterable<Buffer>, skip: Skip): AsyncGenerat
     rest.push(chunk);
     size += chunk.length;
     if (size < REQUEST_BYTES) continue;
+    // Put together only where a line ends: a long one would be copied again and again.
+    if (!rest.some((each) => each.includes(LF))) {
+      if (size > LINE_BYTES) throw new Error(LINE_TOO_LONG);
+      continue;
+    }
     const all = Buffer.concat(rest);
     const end = all.lastIndexOf(LF) + 1;
     rest = [all.subarray(end)];

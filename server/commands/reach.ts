@@ -47,9 +47,11 @@ function reached(url: string, token: string): Reached {
   return {
     async ask(path, init = {}) {
       const headers = { 'X-API-KEY': token, ...init.headers };
-      const response = await fetch(url + path, { ...init, headers }).catch((error: Error) => {
-        throw new Error(`${url} can not be reached: ${String(error.cause ?? error.message)}`);
-      });
+      const response = await fetch(url + path, { ...init, headers, redirect: 'error' }).catch(
+        (error: Error) => {
+          throw new Error(`${url} can not be reached: ${String(error.cause ?? error.message)}`);
+        },
+      );
       if (response.ok) return response;
       const problem = (await response.json().catch(() => ({}))) as { detail?: string };
       throw new Refused(response, problem.detail ?? response.statusText);
@@ -64,7 +66,7 @@ export class Refused extends Error {
   constructor({ status, headers }: Response, detail: string) {
     super(detail);
     this.status = status;
-    this.retryAfterS = Number(headers.get('Retry-After') ?? 1);
+    this.retryAfterS = Number(headers.get('Retry-After')) || 1;
   }
 }
 
@@ -86,10 +88,20 @@ async function withOwn<T>(folder: string, action: (url: string) => Promise<T>): 
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit');
+  // It must not outlive the command; `tail` has listeners of its own, and returns.
+  const leave = (signal: NodeJS.Signals) => {
+    child.kill('SIGTERM');
+    void ended.then(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+  };
+  const caught = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).filter(
+    (signal) => process.listenerCount(signal) === 0,
+  );
+  for (const signal of caught) process.once(signal, leave);
   try {
     const end = performance.now() + READY_MS;
     for (;;) {
-      if (child.exitCode !== null) throw new Error('No service runs, and none could be started.');
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error('No service runs, and none could be started.');
       const url = await addressOf(folder);
       if (url && (await fetch(`${url}/livez`)).ok) {
         const ready = await fetch(`${url}/readyz`);
@@ -99,6 +111,7 @@ async function withOwn<T>(folder: string, action: (url: string) => Promise<T>): 
       await delay(LOOK_MS);
     }
   } finally {
+    for (const signal of caught) process.off(signal, leave);
     child.kill('SIGTERM');
     await ended;
   }

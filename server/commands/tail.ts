@@ -41,7 +41,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
 }
 
 function print(event: string, json: boolean) {
-  const data = /^data: (.*)$/m.exec(event)?.[1];
+  const data = /^data: ([^\n]*)$/m.exec(event)?.[1];
   if (data === undefined) return;
   if (event.includes('event: skipped\n'))
     return console.error(`… ${(JSON.parse(data) as { entries: number }).entries} more`);

@@ -12,6 +12,12 @@ export const ENTRY: readonly RowColumn[] = [
   { name: 'ingested_at', kind: 'plain', type: 'TIMESTAMP' },
 ];
 
+/** How many bytes an entry has, about, as the store bounds answers by it. */
+export const BYTES =
+  'strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes';
+/** An answer, or a part of one, is put together in memory. */
+export const MAX_BYTES = 16 * 1024 * 1024;
+
 export const COLUMNS = ENTRY.map(({ name }) => name).join(', ');
 
 /** The newest entries, newest first. */
@@ -21,7 +27,7 @@ export async function newestEntries(
   store: Pick<Store, 'sandbox' | 'span'>,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const sql = `select ${COLUMNS}
+  const sql = `select ${COLUMNS}, ${BYTES}
     from ${source}
     where ${where}
       and timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
@@ -38,7 +44,11 @@ export async function newestEntries(
     windows: { from: 'from', until: 'to' },
   };
   const rows = await newest(question, values, store, (text, bound) =>
-    store.sandbox.query(text, { ...values, ...bound }, { maxRows: limit + 1, signal }),
+    store.sandbox.query(
+      text,
+      { ...values, ...bound },
+      { maxRows: limit + 1, signal, ...(text === sql ? { maxBytes: MAX_BYTES } : {}) },
+    ),
   );
   return { ...rows, rows: rows.rows.slice(0, limit), truncated: rows.rows.length > limit };
 }

@@ -31,11 +31,6 @@ export async function sendExport(
   store: Pick<Store, 'sandbox' | 'exportParquet'>,
   signal: AbortSignal,
 ): Promise<void> {
-  response.set({
-    'Content-Type': MEDIA_TYPES[format],
-    'Content-Disposition': `attachment; filename="${filter.source}.${format}"`,
-    'Cache-Control': 'private, no-store',
-  });
   if (format !== 'parquet') return sendText({ filter, format, redact }, response, store, signal);
   if (redact) {
     const detail =
@@ -51,6 +46,7 @@ export async function sendExport(
     signal,
   );
   try {
+    setHeaders(response, filter, format);
     response.set({ [COUNT]: String(rows), 'Content-Length': String((await stat(path)).size) });
     response.setTimeout(READ_MS, () => response.destroy());
     await pipeline(createReadStream(path), response);
@@ -68,7 +64,11 @@ async function sendText(
   const all = pages(filter, store, signal);
   // An error before the first page is an answer of its own.
   const first = await all.next();
-  response.set('Trailer', COUNT);
+  setHeaders(response, filter, format);
+  // HTTP/1.0 has none, and Node throws where one is announced.
+  if (response.useChunkedEncodingByDefault) response.set('Trailer', COUNT);
+  // From here on an error breaks the connection: an answer of its own could not have this header.
+  response.flushHeaders();
   const writer = writerOf(format, ENTRY, { redact, asStored: true });
   let count = 0;
   const send = async ({ rows }: Rows) => {
@@ -88,4 +88,13 @@ async function write(response: Response, text: string, signal: AbortSignal): Pro
   if (text === '' || response.write(text)) return;
   const late = AbortSignal.timeout(READ_MS);
   await once(response, 'drain', { signal: AbortSignal.any([signal, late]) });
+}
+
+/** Not before it is sure that there is something to send: an error is an answer of its own. */
+function setHeaders(response: Response, { source }: Filter, format: Format) {
+  response.set({
+    'Content-Type': MEDIA_TYPES[format],
+    'Content-Disposition': `attachment; filename="${source}.${format}"`,
+    'Cache-Control': 'private, no-store',
+  });
 }

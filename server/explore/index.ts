@@ -34,6 +34,9 @@ const LIMIT = whole('limit', 1000, 100, 'how many entries');
 const BUCKETS = whole('buckets', 500, 60, 'into how many parts the time is divided at most');
 const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
 
+/** At a time; each has some pages in memory. */
+const EXPORTS = 4;
+
 /** What each of the questions below `/api` takes, each with a source behind it. */
 export const EXPLORE = {
   entries: [PROJECT, SEARCH, FROM, TO, LIMIT],
@@ -53,6 +56,7 @@ type Answerer = (
 export function explore(deps: ExploreDeps): Router {
   const { store } = deps;
   const tail = createTail(store, deps.isDraining);
+  let exports = 0;
   const router = Router();
   const get = (name: keyof typeof EXPLORE, answer: Answerer) =>
     router.all(`/${name}/:source`, requires('query'), only(answer));
@@ -102,7 +106,14 @@ export function explore(deps: ExploreDeps): Router {
       format: formatOf(searchOf(request.url), request),
       redact: redactOf(request),
     };
-    await sendExport(question, response, store, signal);
+    if (exports >= EXPORTS)
+      throw new AppError('OVERLOADED', { detail: `${EXPORTS} exports are sent already.` });
+    exports++;
+    try {
+      await sendExport(question, response, store, signal);
+    } finally {
+      exports--;
+    }
   });
 
   return router;
@@ -115,7 +126,8 @@ function only(answer: Answerer): RequestHandler<{ source: string }> {
     try {
       await answer(request, response, signal);
     } catch (error) {
-      if (signal.aborted) return void response.destroy();
+      // What was sent already can not be taken back: the client must see that it is not whole.
+      if (signal.aborted || response.headersSent) return void response.destroy();
       throw error instanceof Error && error.message.startsWith('Out of Memory Error')
         ? new AppError('QUERY_TOO_LARGE', { cause: error })
         : error;

@@ -1,17 +1,15 @@
 import { AppError } from '../errors.ts';
 import type { Rows, Store } from '../store/index.ts';
-import { COLUMNS } from './entries.ts';
+import { BYTES, COLUMNS, MAX_BYTES } from './entries.ts';
 import type { Filter } from './filter.ts';
 
-/** Rows of a page, and bytes, as they stand in memory at a time. */
+/** Entries of a page. */
 const PAGE_ROWS = 5000;
-const PAGE_BYTES = 16 * 1024 * 1024;
 /** One entry may be as long as a line. */
 const ENTRY_BYTES = 64 * 1024 * 1024;
 /** Of entries that all have one timestamp, when not even their number can be told. */
 const MOST_PARTS = 1 << 20;
 
-const bytes = 'strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes';
 const HORIZON_US = BigInt(Date.UTC(2201, 0)) * 1000n;
 
 /**
@@ -48,19 +46,21 @@ export async function* pages(
   /** The entries of `part` out of `parts`, from `a` up to `b`; null when they are too many for a page. */
   const page = async (a: bigint, b: bigint, part = 0, parts = 1): Promise<Rows | null> => {
     const whole = b - a === 1n && parts === MOST_PARTS;
-    const split = parts > 1 ? `and hash(id) % ${parts} = ${part}` : '';
+    const split =
+      parts > 1 ? `and hash(id, event_message, metadata::varchar) % ${parts} = ${part}` : '';
     try {
       const rows = await ask(
-        `select ${COLUMNS}, ${bytes} from ${source}
+        `select ${COLUMNS}, ${BYTES} from ${source}
           where ${where} and timestamp >= make_timestamp($a::bigint) and timestamp < make_timestamp($b::bigint) ${split}
-          order by timestamp`,
+          order by timestamp
+          ${whole ? '' : `limit ${PAGE_ROWS + 1}`}`,
         { a: String(a), b: String(b) },
         whole ? Infinity : PAGE_ROWS,
-        whole ? ENTRY_BYTES : PAGE_BYTES,
+        whole ? ENTRY_BYTES : MAX_BYTES,
       );
       return rows.truncated ? null : rows;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'RESULT_TOO_LARGE' && !whole) return null;
+      if (!whole && isTooLarge(error)) return null;
       throw error;
     }
   };
@@ -89,6 +89,11 @@ export async function* pages(
       at = await next(end);
     }
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'RESULT_TOO_LARGE';
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }
 
 function microsOf(iso: string): bigint {

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { AppError } from '../errors.ts';
 import { writerOf } from '../formats/index.ts';
 import type { Rows, Store } from '../store/index.ts';
-import { COLUMNS } from './entries.ts';
+import { BYTES, COLUMNS, MAX_BYTES } from './entries.ts';
 import type { Filter } from './filter.ts';
 
 /** How often it is looked whether something was stored. */
@@ -13,6 +13,8 @@ const MOST = 500;
 const HEARTBEAT_MS = 15_000;
 /** A client that has not taken this much is told to come again. */
 const BEHIND_BYTES = 8 * 1024 * 1024;
+/** A client that was away for longer gets no more than this, microseconds. */
+const BACK_US = 3_600_000_000n;
 /** Clients at a time; each asks the store as long as lines come in. */
 const CLIENTS = 32;
 
@@ -33,7 +35,7 @@ export interface TailQuestion {
 
 /** `isDraining`: whether the service stops, and the streams with it. */
 export function createTail(
-  store: Pick<Store, 'query' | 'commits'>,
+  store: Pick<Store, 'query' | 'sandbox' | 'commits'>,
   isDraining: () => boolean,
 ): Tail {
   let clients = 0;
@@ -54,11 +56,13 @@ export function createTail(
 async function follow(
   { filter, redact, after }: TailQuestion,
   response: Response,
-  store: Pick<Store, 'query' | 'commits'>,
+  store: Pick<Store, 'query' | 'sandbox' | 'commits'>,
   signal: AbortSignal,
   isDraining: () => boolean,
 ) {
-  let seen = after ?? (await lastStored(filter, store, signal));
+  const last = await lastStored(filter, store, signal);
+  let seen =
+    after === null || after > last ? last : last - after > BACK_US ? last - BACK_US : after;
   let commits = -1;
   let sentAt = performance.now();
   const send = (text: string) => {
@@ -74,12 +78,12 @@ async function follow(
   response.flushHeaders();
   send(`retry: 2000\nid: ${seen}\n\n`);
   while (!signal.aborted && !isDraining()) {
-    const { made } = store.commits();
-    if (made !== commits) {
-      commits = made;
-      const until = await lastStored(filter, store, signal);
-      // The clock was set back.
-      if (until < seen) seen = until;
+    const { ended, storedUs } = store.commits();
+    if (ended !== commits) {
+      commits = ended;
+      const until = storedUs || (await lastStored(filter, store, signal));
+      // The clock was set back: what was stored before has later moments.
+      if (until < seen) seen = until - 1n;
       if (until > seen) {
         const text = await eventsOf(filter, redact, { seen, until }, store, signal);
         seen = until;
@@ -97,37 +101,41 @@ async function eventsOf(
   { source, where, values }: Filter,
   redact: TailQuestion['redact'],
   { seen, until }: { seen: bigint; until: bigint },
-  store: Pick<Store, 'query'>,
+  store: Pick<Store, 'sandbox'>,
   signal: AbortSignal,
 ): Promise<string> {
   const from = `from ${source}
     where ${where} and ingested_at > make_timestamp($seen::bigint) and ingested_at <= make_timestamp($until::bigint)`;
   const bounds = { ...values, seen: String(seen), until: String(until) };
-  const newest = await store.query(
-    `select ${COLUMNS} ${from} order by ingested_at desc, timestamp desc limit ${MOST + 1}`,
-    bounds,
-    { maxRows: MOST, signal },
-  );
-  if (newest.rows.length === 0) return '';
-  const skipped = newest.truncated
-    ? Number(
-        (await store.query(`select count(*) ${from}`, bounds, { maxRows: 1, signal })).rows[0]?.[0],
-      ) - MOST
-    : 0;
-  const entries = { ...newest, rows: newest.rows.toReversed() };
+  const newest = await store.sandbox
+    .query(
+      `select ${COLUMNS}, ${BYTES} ${from} order by ingested_at desc, timestamp desc limit ${MOST + 1}`,
+      bounds,
+      { maxRows: MOST, maxBytes: MAX_BYTES, signal },
+    )
+    .catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'RESULT_TOO_LARGE') return null;
+      throw error;
+    });
+  if (newest && !newest.truncated) return event('entries', until, listOf(newest, redact));
+  const { rows } = await store.sandbox.query(`select count(*) ${from}`, bounds, {
+    maxRows: 1,
+    signal,
+  });
+  const skipped = Number(rows[0]?.[0]) - (newest?.rows.length ?? 0);
   return (
-    event('skipped', until, skipped > 0 ? JSON.stringify({ entries: skipped }) : '') +
-    event('entries', until, listOf(entries, redact))
+    event('skipped', until, JSON.stringify({ entries: skipped })) +
+    (newest ? event('entries', until, listOf(newest, redact)) : '')
   );
 }
 
 function event(name: string, id: bigint, data: string): string {
-  return data === '' ? '' : `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
+  return data === '[]' ? '' : `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
-/** JSON has no line breaks, which would end an event. */
+/** Oldest first. JSON has no line breaks, which would end an event. */
 function listOf({ columns, rows }: Rows, redact: TailQuestion['redact']): string {
-  const lines = writerOf('ndjson', columns, { redact, asStored: true }).rows(rows);
+  const lines = writerOf('ndjson', columns, { redact, asStored: true }).rows(rows.toReversed());
   return `[${lines.trimEnd().replaceAll('\n', ',')}]`;
 }
 

@@ -37,7 +37,11 @@ export function formatOf(search: URLSearchParams, request: Request): Format {
     throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'format', detail }] });
   }
   // Most requests accept anything, and looking into it takes longer than the rest of a cached answer.
-  const { accept } = request.headers;
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';
+  const accept = request.headers.accept?.toLowerCase();
+  if (accept === undefined || accept === '*/*' || accept.startsWith('application/json'))
+    return 'json';
+  // A type with parameters, as ours have, is meant too.
+  const plain = ACCEPTED[accept.split(';')[0]?.trim() ?? ''];
+  if (plain && !accept.includes(',')) return plain;
   return ACCEPTED[request.accepts(Object.keys(ACCEPTED)) || ''] ?? 'json';
 }

@@ -48,7 +48,9 @@ export async function readLines(request: IncomingMessage, memory: Memory): Promi
   const unpacker = unpackerOf(request.headers['content-encoding']);
   if (length > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
 
-  const cutter = createCutter();
+  const cutter = createCutter(
+    /^application\/x-ndjson\b/i.test(request.headers['content-type'] ?? ''),
+  );
   const blocks: Buffer[] = [];
   let block = Buffer.alloc(0);
   let [held, filled, size] = [0, 0, 0];

@@ -23,10 +23,10 @@ export interface Cutter {
 /**
  * Makes lines of a pushed body, byte for byte: of an array one line an element, of one object one line, and anything else is
  * lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
- * worth is judged where lines of all files are.
+ * worth is judged where lines of all files are. With `areLines` it is lines for certain, whatever the first begins with.
  */
-export function createCutter(): Cutter {
-  let form: 'unknown' | 'array' | 'object' | 'lines' = 'unknown';
+export function createCutter(areLines = false): Cutter {
+  let form: 'unknown' | 'array' | 'object' | 'lines' = areLines ? 'lines' : 'unknown';
   let breaks = false;
   let over = false;
   const at = outermost();

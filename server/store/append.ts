@@ -32,6 +32,10 @@ export interface WriterOptions {
 export interface Commits {
   readonly made: number;
   readonly writtenBack: number;
+  /** How many transactions have ended: what they stored can be read, which is not so yet when `made` goes up. */
+  readonly ended: number;
+  /** What the rows of the last one were stamped with, microseconds since the epoch; 0 before the first. */
+  readonly storedUs: bigint;
 }
 
 /** What may be done with the connection that writes while no batch is stored. */
@@ -67,6 +71,9 @@ export function createWriter({
   let dirtySince: number | null = dirty ? clock.monotonic() : null;
   let made = dirty ? 1 : 0;
   let writtenBack = 0;
+  let ended = 0;
+  let stampUs = 0n;
+  let storedUs = 0n;
   let lastStored = 0;
   let triedCheckpoint = 0;
 
@@ -88,13 +95,24 @@ export function createWriter({
       await connection.run('commit').catch((cause: Error) => {
         throw new CommitError(cause.message, { cause });
       });
+      storedUs = stampUs;
       lastStored = clock.monotonic();
       dirtySince ??= lastStored;
       return result;
     } catch (error) {
       await connection.run('rollback').catch(() => {});
       throw error;
+    } finally {
+      ended++;
     }
+  };
+
+  /** Goes up with each batch, so that a tail finds all behind the last it has seen; a clock set back by more is believed. */
+  const stamp = (): bigint => {
+    const nowUs = BigInt(Math.floor(clock.now())) * 1000n;
+    const aheadUs = stampUs - nowUs;
+    stampUs = aheadUs >= 0n && aheadUs < 1_000_000n ? stampUs + 1n : nowUs;
+    return stampUs;
   };
 
   const checkpoint = async () => {
@@ -110,7 +128,7 @@ export function createWriter({
   };
 
   const store = async ({ parts, scan }: Group) => {
-    const ingestedAtUs = BigInt(Math.floor(clock.now())) * 1000n;
+    const ingestedAtUs = stamp();
     const batches = parts.flat();
     if (scan) {
       const staged = batches.filter(({ lines }) => lines > 0);
@@ -226,7 +244,7 @@ export function createWriter({
     },
     between: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: () => exclusive(async () => void (await connection.run('force checkpoint'))),
-    commits: () => ({ made, writtenBack }),
+    commits: () => ({ made, writtenBack, ended, storedUs }),
   };
 }
 

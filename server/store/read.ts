@@ -71,6 +71,8 @@ const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
 const SELECT = 1;
+/** The engine keeps the reason to itself; where nobody has interrupted, it is mostly memory, and treated so. */
+const LOST = 'Out of Memory Error: or another one, the rows ended early';
 
 export interface ReaderOptions {
   /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
@@ -239,6 +241,8 @@ async function run(
         rows.push(row.slice(0, columns.length).map(plain));
       }
     }
+    // The engine's fetch does not throw what ended the rows early, a time limit or want of memory: the result then streams no more.
+    if (!result.isStreaming) throw new Error(LOST);
     ended = true;
     return { columns, rows, truncated: false };
   } finally {

@@ -144,10 +144,14 @@ for (const running of [true, false]) {
           let written = 0;
           const timer = setInterval(() => {
             mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
-            writeFileSync(join(data, 'logs/auth_logs/a.log'), line(`n${written++}`), { flag: 'a' });
+            writeFileSync(
+              join(data, 'logs/auth_logs/a.log'),
+              line(`n${written++}`, { project: 'p\u2028q' }),
+              { flag: 'a' },
+            );
           }, 100);
           try {
-            expect(await first).to.match(/^2026-08-21T12:00:00Z p message n\d+$/);
+            expect(await first).to.match(/^2026-08-21T12:00:00Z p\u2028q message n\d+$/);
           } finally {
             clearInterval(timer);
             child.kill('SIGINT');

@@ -348,6 +348,19 @@ describe('a folder of endpoints of an operator', () => {
       );
     }));
 
+  it('does not mind a SIGHUP during a stop', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const ended = service.end('SIGTERM');
+        const timer = setInterval(() => service.child.kill('SIGHUP'), 2);
+        try {
+          expect(await ended).to.equal(0);
+        } finally {
+          clearInterval(timer);
+        }
+      }),
+    ));
+
   it('stops the start with 78 when one is wrong, has the name of another, or there is no folder', () =>
     withFolder(async (data) => {
       const stops = async (folder: string, message: RegExp) => {

@@ -345,3 +345,38 @@ describe('engine: the schema', () => {
       });
     }));
 });
+
+describe('a query that ends early', () => {
+  it('throws what ended it, and never passes for one with fewer rows', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const sql = `select case when i = 1000000 then error('boom') else i::varchar end as x
+          from range(1100000) t(i)`;
+        for (let run = 0; run < 5; run++) {
+          const ended = await store.query(sql, {}, { maxRows: Infinity }).then(
+            ({ rows }) => `${rows.length} rows`,
+            () => 'an error',
+          );
+          expect(ended).to.equal('an error');
+        }
+      }),
+    ));
+
+  it('says so when its time is over', () =>
+    withFolder((data) =>
+      withStore(
+        data,
+        async (store) => {
+          const sql = 'select md5(i::varchar) as x from range(100000000) t(i)';
+          for (let run = 0; run < 5; run++) {
+            const ended = await store.query(sql, {}, { maxRows: Infinity }).then(
+              ({ rows }) => `${rows.length} rows`,
+              (error: { code?: string }) => error.code,
+            );
+            expect(ended).to.equal('QUERY_TIMEOUT');
+          }
+        },
+        { queryTimeoutMs: 300 },
+      ),
+    ));
+});

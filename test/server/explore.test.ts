@@ -1,8 +1,20 @@
+import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { expect } from 'chai';
+import { createTail } from '../../server/explore/tail.ts';
 import { digestOf, makeToken } from '../../server/tokens.ts';
-import { eventually, type Served, TOKEN, withApp, withFolder, withService } from '../helpers.ts';
+import {
+  eventually,
+  type Pond,
+  type Served,
+  TOKEN,
+  withApp,
+  withFolder,
+  withPond,
+  withService,
+} from '../helpers.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.parse('2026-08-21T12:00:00Z');
@@ -223,7 +235,76 @@ describe('an export', () => {
     ));
 });
 
+describe('an export over HTTP/1.0', () => {
+  it('is sent, and the service goes on', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        appendFileSync(`${data}/logs/auth_logs/a.ndjson`, line('a', 0));
+        for (const format of ['json', 'ndjson', 'csv', 'parquet']) {
+          const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+          const closed = once(socket, 'close');
+          let text = '';
+          socket.on('data', (chunk) => {
+            text += chunk.toString('latin1');
+          });
+          socket.write(
+            `GET /api/export/auth_logs?format=${format} HTTP/1.0\r\nX-API-KEY: ${TOKEN}\r\n\r\n`,
+          );
+          await closed;
+          expect(text, format).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+        }
+        expect((await service.get('/readyz')).status).to.equal(200);
+      }),
+    ));
+});
+
 describe('the live tail', () => {
+  /** What is sent of entries that are stored while `clock` is as it says. */
+  const followed = (
+    clock: { now(): number },
+    action: (pond: Pond, sent: () => string) => Promise<void>,
+  ) =>
+    withFolder((data) =>
+      withPond(
+        data,
+        async (pond) => {
+          const left = new AbortController();
+          let text = '';
+          const response = {
+            set() {},
+            flushHeaders() {},
+            write(chunk: string) {
+              text += chunk;
+            },
+            end() {},
+            writableLength: 0,
+          };
+          const filter = { source: 'auth_logs', where: 'true', values: {} } as const;
+          const done = createTail(pond.store, () => false).send(
+            { filter, redact: undefined, after: null },
+            response as never,
+            left.signal,
+          );
+          await eventually(() => expect(text).to.match(/^retry:/));
+          await action(pond, () => text).finally(() => left.abort());
+          await done;
+        },
+        { storeClock: { now: clock.now, monotonic: () => performance.now() } },
+      ),
+    );
+
+  it('misses nothing that is stored in one millisecond, or after the clock was set back', () => {
+    let now = Date.now();
+    return followed({ now: () => now }, async ({ write, lines }, sent) => {
+      for (const [n, id] of ['one', 'two', 'three', 'four'].entries()) {
+        if (n === 2) now -= 3_600_000;
+        write('auth_logs/a.ndjson', line(id, 0));
+        await lines(n + 1, 'auth_logs');
+        await eventually(() => expect(sent()).to.include(`"id":"${id}"`));
+      }
+    });
+  });
+
   /** The events of a stream, as they come. */
   async function* events(url: string, headers: Record<string, string>, signal: AbortSignal) {
     const answer = await fetch(url, { headers: { 'X-API-KEY': TOKEN, ...headers }, signal });

@@ -77,4 +77,27 @@ describe('a rejected line that is tried again', () => {
       },
       { maxLine: 5000 },
     ));
+
+  it('goes in once when it is asked for several times at once', () =>
+    withServed(async (served) => {
+      served.write('auth_logs/a.log', 'broken\n');
+      await served.lines(1, 'auth_logs');
+      const [rejected] = await rejectedOf(served);
+      const asked = Array.from({ length: 5 }, () =>
+        retry(served, { id: rejected?.id, line: '{}' }),
+      );
+      const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([200, 404, 404, 404, 404]);
+      await served.lines(2, 'auth_logs');
+      expect(await served.rows('auth_logs')).to.have.length(1);
+    }));
+
+  it('is not given up for a blank one', () =>
+    withServed(async (served) => {
+      served.write('auth_logs/a.log', 'broken\n');
+      await served.lines(1, 'auth_logs');
+      const [rejected] = await rejectedOf(served);
+      expect((await retry(served, { id: rejected?.id, line: ' ' })).status).to.equal(400);
+      expect(await rejectedOf(served)).to.deep.equal([rejected]);
+    }));
 });

@@ -40,11 +40,11 @@ export class Recognition {
     return known;
   }
 
-  /** Forgets what it has waited for and is no longer there. */
+  /** Forgets what it has waited for and is no longer there, or has a followed file in its place by now. */
   forgetOthers(found: readonly Found[]): void {
-    for (const path of this.waiting.keys()) {
-      if (!found.some((entry) => entry.path === path)) this.waiting.delete(path);
-    }
+    const followed = new Set([...this.memory.tailed.values()].map(({ known }) => known.path));
+    const others = new Set(found.map(({ path }) => path).filter((path) => !followed.has(path)));
+    for (const path of this.waiting.keys()) if (!others.has(path)) this.waiting.delete(path);
   }
 
   private async match(entry: Found, content: Content, now: number): Promise<KnownFile | null> {

@@ -334,13 +334,14 @@ describe('HTTP: odd requests', () => {
         for (const path of [
           '/api/endpoints/query/%00',
           '/api/endpoints/query/..%2f..%2fetc%2fpasswd',
-          '//',
           '/%2e%2e/',
           '//api/ledger',
           '/api/../etc/passwd',
           '/api/endpoints/query/logs.all%00?project=p',
         ])
           await check(get(path, KEY), 404);
+        // The console's page.
+        for (const path of ['/', '//']) await check(get(path), 200);
         await check(get('/api/endpoints/query/%E0%A4%A', KEY), 400);
         await check(get('/api/endpoints/query/logs.all?project=%E0%A4%A', KEY), 200);
         await check(get('/api/endpoints/query/logs.all?project=%00', KEY), 400);

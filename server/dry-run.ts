@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { refuseIfServed } from './control.ts';
 import { wouldRemove } from './retention.ts';
-import { ROOT } from './root.ts';
-import { openStore, type Plain, StoreInUse } from './store/index.ts';
+import { withStoppedStore } from './stopped-store.ts';
+import { type Plain, StoreInUse } from './store/index.ts';
 
 /**
  * Opens the store that no service has open and gives what retention would remove now. Throws when another process has
@@ -13,27 +13,16 @@ import { openStore, type Plain, StoreInUse } from './store/index.ts';
 export async function dryRun(config: Config): Promise<Plain[]> {
   const folder = join(resolve(config.data), 'store');
   if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
-  const open = async () => {
+  try {
     await refuseIfServed(folder);
-    return openStore({
-      ...config,
-      folder,
-      sql: join(ROOT, 'sql'),
-      onFatal(error) {
-        throw error;
-      },
-    });
-  };
-  const store = await open().catch((error) => {
+    return await withStoppedStore(folder, config, ({ retention }) =>
+      wouldRemove(retention, config),
+    );
+  } catch (error) {
     if (!(error instanceof StoreInUse)) throw error;
     throw new Error(
       `Another process has the store in ${folder} open, most likely the service: ask it with GET /api/retention`,
       { cause: error },
     );
-  });
-  try {
-    return await wouldRemove(store.retention, config);
-  } finally {
-    await store.shutdown();
   }
 }

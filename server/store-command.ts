@@ -3,8 +3,8 @@ import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'no
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { askService, refuseIfServed } from './control.ts';
-import { ROOT } from './root.ts';
-import { type Inspection, inspectFile, openStore, StoreBroken } from './store/index.ts';
+import { withStoppedStore } from './stopped-store.ts';
+import { type Inspection, inspectFile, StoreBroken } from './store/index.ts';
 
 export type StoreCommand =
   | { readonly verb: 'check' }
@@ -53,19 +53,7 @@ async function backup(folder: string, file: string, config: Config): Promise<0 |
 
 async function backupOfStopped(folder: string, config: Config): Promise<string> {
   await mustExist(join(folder, 'tailpond.duckdb'));
-  const store = await openStore({
-    ...config,
-    folder,
-    sql: join(ROOT, 'sql'),
-    onFatal(error) {
-      throw error;
-    },
-  });
-  try {
-    return await store.backup(new AbortController().signal);
-  } finally {
-    await store.shutdown();
-  }
+  return withStoppedStore(folder, config, (store) => store.backup(new AbortController().signal));
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { askService } from '../control.ts';
 import { loadEndpoints } from '../endpoints.ts';
 import { ROOT } from '../root.ts';
-import { openStore } from '../store/index.ts';
+import { withStoppedStore } from '../stopped-store.ts';
 import { readTokenFile } from '../token-file.ts';
 import { settingsOf } from './settings.ts';
 
@@ -79,19 +79,9 @@ async function lookAt(
 async function namesOf(folders: readonly string[], config: Config): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tailpond-check-'));
   try {
-    const store = await openStore({
-      ...config,
-      folder,
-      sql: join(ROOT, 'sql'),
-      onFatal(error) {
-        throw error;
-      },
-    });
-    try {
-      return (await loadEndpoints(folders, store)).all.map(({ name }) => name);
-    } finally {
-      await store.shutdown();
-    }
+    return await withStoppedStore(folder, config, async (store) =>
+      (await loadEndpoints(folders, store)).all.map(({ name }) => name),
+    );
   } catch (error) {
     if (error instanceof QueryFileError) throw error;
     throw new Error('they can not be checked', { cause: error });

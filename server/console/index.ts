@@ -1,18 +1,7 @@
 import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
+import { PAGE_POLICY } from '../page-policy.ts';
 import { ROOT } from '../root.ts';
-
-/** Nothing but our own files, and no inline script or style: what is in a log can not become a part of the page. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /**
  * The console at `/`, as build.cjs made it in dist/console; without that, nothing is found here. The pages are open to
@@ -23,7 +12,7 @@ export function consolePages(): RequestHandler {
     cacheControl: false,
     redirect: false,
     setHeaders(response) {
-      response.setHeader('Content-Security-Policy', POLICY);
+      response.setHeader('Content-Security-Policy', PAGE_POLICY);
       // Asked for again each time, by the ETag: a new version is seen at once.
       response.setHeader('Cache-Control', 'no-cache');
     },

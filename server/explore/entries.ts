@@ -1,6 +1,6 @@
 import { newest, oldestOf } from '../newest.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
-import type { Filter } from './filter.ts';
+import { BETWEEN, type Filter } from './filter.ts';
 
 /** The columns of an entry, as they are shown. */
 export const ENTRY: readonly RowColumn[] = [
@@ -30,8 +30,7 @@ export async function newestEntries(
   const sql = `select ${COLUMNS}, ${BYTES}
     from ${source}
     where ${where}
-      and timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
-      and timestamp < coalesce($to::timestamp, timestamp '2201-12-31')
+      and ${BETWEEN}
       and timestamp >= $newest_from::timestamp
     order by ${source}.timestamp desc
     limit ${limit + 1}`;

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { type Format, MEDIA_TYPES, writerOf } from '../formats/index.ts';
 import type { Rows, Store } from '../store/index.ts';
 import { COLUMNS, ENTRY } from './entries.ts';
-import type { Filter } from './filter.ts';
+import { BETWEEN, type Filter } from './filter.ts';
 import { pages } from './pages.ts';
 
 /** A client that takes nothing of an export for this long has gone. */
@@ -38,10 +38,7 @@ export async function sendExport(
     throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'format', detail }] });
   }
   const { path, rows } = await store.exportParquet(
-    `select ${COLUMNS} from ${filter.source}
-      where ${filter.where}
-        and timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
-        and timestamp < coalesce($to::timestamp, timestamp '2201-12-31')`,
+    `select ${COLUMNS} from ${filter.source} where ${filter.where} and ${BETWEEN}`,
     filter.values,
     signal,
   );

@@ -61,3 +61,7 @@ export async function filterOf(
 
 const MATCHES = `(contains(lower(event_message), lower($search::varchar))
   or contains(lower(metadata::varchar), lower($search::varchar)))`;
+
+/** The condition on the time of entries; of the parameters `from` and `to`. */
+export const BETWEEN = `timestamp >= coalesce($from::timestamp, timestamp '1969-12-31')
+  and timestamp < coalesce($to::timestamp, timestamp '2201-12-31')`;

@@ -5,6 +5,7 @@ import { type RequestHandler, Router } from 'express';
 import { requires } from '../auth.ts';
 import type { Endpoints } from '../endpoints.ts';
 import { AppError } from '../errors.ts';
+import { PAGE_POLICY } from '../page-policy.ts';
 import { ROOT } from '../root.ts';
 
 /** `GET /openapi.json`, below `/api`: the document of all paths, made of what endpoints and schemas declare. */
@@ -20,18 +21,6 @@ export function openapi(endpoints: Endpoints): Router {
   });
   return router;
 }
-
-/** Its own files and what they draw; no other origin is asked for anything. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -79,7 +68,7 @@ export function apiPages(): Router {
     };
   const router = Router();
   router.use('/docs', (_request, response, next) => {
-    response.set('Content-Security-Policy', POLICY);
+    response.set('Content-Security-Policy', PAGE_POLICY);
     next();
   });
   router.get('/docs', send('html', PAGE));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -20,6 +21,7 @@ import { apiPages, openapi } from './openapi/index.ts';
 import { problem } from './problem.ts';
 import { type PushFiles, push } from './push/index.ts';
 import { rateLimit } from './rate-limit.ts';
+import { createRepeats } from './repeats.ts';
 import type { Limits, Store } from './store/index.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -43,14 +45,31 @@ export interface AppDeps {
 }
 
 const LIVE = '/livez';
+const QUERY = '/api/endpoints/query/:endpoint';
 /** What needs a token. */
 const GUARDED = ['/api', '/metrics'];
 const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
 
-/** The HTTP side: middleware in the order a request meets it. */
-export function createApp(deps: AppDeps): Express {
+/** The HTTP side. */
+export interface App {
+  /** Middleware in the order a request meets it. */
+  readonly routes: Express;
+  /** Answers a request by them, unless it is one that was answered just so before. */
+  readonly answer: RequestListener;
+}
+
+export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const metrics = createMetrics(deps);
+  const log = requestLog(logger);
+  // What counts or judges each request leaves none to them.
+  const eachMatters = deps.rateLimit !== null || deps.corsOrigin !== null;
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    request.id = randomUUID();
+    log?.(request, response);
+    metrics.measureRequest(request, response, QUERY);
+  };
+  const repeats = eachMatters ? null : createRepeats({ ...deps, begin });
   const app = bare(logger, (request, response) => {
     metrics.measureRequest(request, response);
     if (deps.isDraining() && request.path !== LIVE) throw new AppError('DRAINING');
@@ -72,11 +91,7 @@ export function createApp(deps: AppDeps): Express {
     checkToken(request, response, next);
   });
   if (deps.rateLimit !== null) app.use(GUARDED, rateLimit(deps.rateLimit));
-  app.all(
-    '/api/endpoints/query/:endpoint',
-    requires('query'),
-    endpoint({ ...deps, measure: metrics.measure }),
-  );
+  app.all(QUERY, requires('query'), endpoint({ ...deps, repeats, measure: metrics.measure }));
   app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
   app.use('/api', explore(deps));
   app.use('/api', logflare(deps.limits));
@@ -91,7 +106,12 @@ export function createApp(deps: AppDeps): Express {
     throw new AppError('PATH_UNKNOWN');
   });
   app.use(problem(logger));
-  return app;
+  return {
+    routes: app,
+    answer: (request, response) => {
+      if (deps.isDraining() || !repeats?.answer(request, response)) app(request, response);
+    },
+  };
 }
 
 /** What answers while the store is being opened. */
@@ -135,12 +155,14 @@ function bare(logger: Logger, first?: (request: Request, response: Response) => 
       next();
     });
   });
-  // Requests are logged at debug level; above it, not even a logger of its own is made for each.
-  if (logger.isLevelEnabled('debug')) app.use(requestLog(logger));
+  const log = requestLog(logger);
+  if (log) app.use(log);
   return app;
 }
 
+/** Requests are logged at debug level; above it, not even a logger of its own is made for each. */
 function requestLog(logger: Logger) {
+  if (!logger.isLevelEnabled('debug')) return null;
   return pinoHttp({
     logger,
     genReqId: (request) => request.id,

@@ -42,6 +42,8 @@ export interface Cache {
    * called by who has to wait; when all who wait for a load have left, its signal is aborted.
    */
   get(key: string, lifetime: Lifetime, load: Load, leaving?: () => AbortSignal): Promise<Cached>;
+  /** The answer under `key` if there is one that is not too old, as `get` would give it at once; else null. */
+  kept(key: string, lifetime: Lifetime, load: Load): Cached | null;
   /** How often an answer was there, and what is kept now. */
   stats(): CacheStats;
   clear(): void;
@@ -143,18 +145,23 @@ export function createCache(options: CacheOptions): Cache {
   const alive = (entry: Entry, { caching }: Lifetime) =>
     clock.now() - entry.madeAt < caching * 1000;
 
+  const kept: Cache['kept'] = (key, lifetime, run) => {
+    const entry = entries.get(key);
+    if (!entry) return null;
+    entry.askedAt = clock.now();
+    if (!alive(entry, lifetime)) return null;
+    warmLater(key, entry, lifetime, run);
+    hits++;
+    const { body, headers, etag } = entry;
+    const age = Math.floor((entry.askedAt - entry.madeAt) / 1000);
+    return { body, headers, etag, age, hit: true };
+  };
+
   return {
+    kept,
     async get(key, lifetime, run, leaving) {
-      const entry = entries.get(key);
-      const now = clock.now();
-      if (entry) entry.askedAt = now;
-      if (entry && alive(entry, lifetime)) {
-        warmLater(key, entry, lifetime, run);
-        hits++;
-        const { body, headers, etag } = entry;
-        const age = Math.floor((now - entry.madeAt) / 1000);
-        return { body, headers, etag, age, hit: true };
-      }
+      const there = kept(key, lifetime, run);
+      if (there) return there;
       misses++;
       const { body, headers, etag } = await waitFor(load(key, lifetime, run), leaving);
       return { body, headers, etag, age: 0, hit: false };

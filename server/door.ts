@@ -110,7 +110,12 @@ function refuse(response: ServerResponse, error: AppError) {
 
 /** From the moment the answer is complete: before it, a connection is silent for as long as the query runs. */
 function dropIfUnread(response: ServerResponse) {
-  response.once('prefinish', () => response.socket?.setTimeout(READ_MS));
-  // Before Node's own listener, which sets the time of keep-alive.
-  response.prependOnceListener('finish', () => response.socket?.setTimeout(0));
+  response.once('prefinish', () => {
+    const { socket } = response;
+    // Most answers are with the system as a whole by now.
+    if (!socket || socket.writableLength === 0) return;
+    socket.setTimeout(READ_MS);
+    // Before Node's own listener, which sets the time of keep-alive.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
+  });
 }

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { accessOf } from './auth.ts';
 import { bodyOf } from './body.ts';
-import type { Answer, Cache, Cached } from './cache.ts';
+import type { Answer, Cache, Cached, Lifetime, Load } from './cache.ts';
 import { PINNED_PROJECT, type SavedQuery } from './compile.ts';
 import { disconnected } from './disconnected.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -13,6 +13,7 @@ import { newest, questionOf } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { redact } from './redact.ts';
 import { redaction } from './redaction.ts';
+import { headOf, type Repeats } from './repeats.ts';
 import { type OwnSql, ownSql, runOwnSql } from './sandbox.ts';
 import type { Rows, Store } from './store/index.ts';
 import type { Access } from './tokens.ts';
@@ -22,6 +23,8 @@ export interface EndpointDeps extends FreshnessDeps {
   readonly store: Store;
   readonly cache: Cache;
   readonly measure: Measure;
+  /** Remembers what was answered from the cache; null where each request is to be looked at whole. */
+  readonly repeats: Repeats | null;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface EndpointDeps extends FreshnessDeps {
  * prepared statement → rows → JSON, or another format.
  */
 export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
-  const { endpoints, cache, measure } = deps;
+  const { endpoints, cache } = deps;
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');
@@ -46,9 +49,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     }
     const own = query.sandboxing ? ownSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const asked = { endpoint: query.name, kind: own ? 'own' : 'saved' } as const;
-    const load = (signal: AbortSignal) =>
-      measure(asked, () => answer({ query, own, values, redacted, format }, deps, signal));
+    const load = loader({ query, own, values, redacted, format }, deps);
 
     if (query.caching === null || own) {
       const { body, headers } = await load(disconnected(response));
@@ -64,8 +65,25 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     const key = JSON.stringify([query.id, query.version, values, redacted, format]);
     const lifetime = { caching: query.caching, warming: query.warming };
     const cached = await cache.get(key, lifetime, load, () => disconnected(response));
+    deps.repeats?.remember(request, response, {
+      access: accessOf(response),
+      query,
+      format,
+      caching: query.caching,
+      cached: keeper(cache, key, lifetime, load),
+    });
     sendCached(request, response, cached, query.caching, format);
   };
+}
+
+/** Outside the handler, whose request and response all functions that are made in it would hold: these are kept for long. */
+function loader(question: Question, deps: EndpointDeps): Load {
+  const asked = { endpoint: question.query.name, kind: question.own ? 'own' : 'saved' } as const;
+  return (signal) => deps.measure(asked, () => answer(question, deps, signal));
+}
+
+function keeper(cache: Cache, key: string, lifetime: Lifetime, load: Load): () => Cached | null {
+  return () => cache.kept(key, lifetime, load);
 }
 
 /**
@@ -142,25 +160,18 @@ async function run(
 function sendCached(
   request: Request,
   response: Response,
-  { age, body, headers, etag, hit }: Cached,
+  cached: Cached,
   caching: number,
   format: Format,
 ) {
-  const ttl = Math.max(0, caching - age);
-  response.setHeader('Age', age);
-  response.setHeader('Cache-Control', `private, max-age=${ttl}`);
-  response.setHeader(
-    'Cache-Status',
-    hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,
-  );
-  response.setHeader('ETag', etag);
-  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  const head = headOf(cached, caching);
+  for (const name in head) response.setHeader(name, head[name] ?? '');
   if (request.fresh) {
     response.statusCode = 304;
     response.end();
     return;
   }
   response.setHeader('Content-Type', MEDIA_TYPES[format]);
-  response.setHeader('Content-Length', body.length);
-  response.end(body);
+  response.setHeader('Content-Length', cached.body.length);
+  response.end(cached.body);
 }

@@ -147,7 +147,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       onRefreshFailed: (error) =>
         logger.warn({ err: error }, 'a cached answer could not be refreshed'),
     });
-    answer = createApp({
+    ({ answer } = createApp({
       tokens,
       rateLimit: config.rateLimit,
       corsOrigin: config.corsOrigin,
@@ -159,7 +159,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       cache,
       logger,
       isDraining: () => draining,
-    });
+    }));
     closers.push(() => {
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();
@@ -169,6 +169,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     });
     greet(logger, server.address() as AddressInfo, logs, token);
   } catch (error) {
+    // A stop closes what the start is using, and ends the process itself.
+    if (draining) return;
     await closeAll();
     throw error;
   }

@@ -16,6 +16,8 @@ export interface Tokens {
    * it takes does not tell which ids there are.
    */
   find(token: string): Access | null;
+  /** Whether the token that `find` gave this for is known still, and has not expired. */
+  holds(access: Access): boolean;
   /** How many tokens there are beside the one of the settings. */
   count(): number;
   /** Reads the file again, all or nothing. Throws ConfigError, and then the tokens stay as they are. */
@@ -58,6 +60,11 @@ export function openTokens(token: string, path: string): Tokens {
       const isCandidate = timingSafeEqual(digest, candidate?.digest ?? nobody);
       if (isMain) return everything;
       return candidate && isCandidate && Date.now() < candidate.expiresMs ? candidate.access : null;
+    },
+    holds(access) {
+      if (access === everything) return true;
+      const candidate = known.get(access.id ?? '');
+      return candidate?.access === access && Date.now() < candidate.expiresMs;
     },
     count: () => known.size,
     reload() {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -179,7 +180,7 @@ export function unlimited(): Limits {
 }
 
 export interface Served extends Pond {
-  readonly app: Express;
+  readonly routes: Express;
   /** supertest on the real app, without a token. */
   readonly http: TestAgent;
   /** A GET with the token. */
@@ -207,7 +208,7 @@ export async function withApp<T>(
         log: silent,
         removal: { add() {}, bytes: () => 0 },
       });
-      const app = createApp({
+      const { routes, answer } = createApp({
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),
         rateLimit: null,
         corsOrigin: settings.corsOrigin ?? null,
@@ -224,9 +225,15 @@ export async function withApp<T>(
         logger: silent,
         isDraining: () => false,
       });
-      const http = supertest(app) as unknown as TestAgent;
+      const server = createServer(answer).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const http = supertest(server) as unknown as TestAgent;
       const get = (path: string) => http.get(path).set('X-API-KEY', TOKEN);
-      return action({ ...pond, app, http, get }).finally(pushFiles.close);
+      return action({ ...pond, routes, http, get }).finally(() => {
+        server.close();
+        server.closeAllConnections();
+        return pushFiles.close();
+      });
     },
     settings,
   );

@@ -1,11 +1,16 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import { DURATIONS } from './durations.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
-/** Measures a request from now to the end of its answer. */
-export type MeasureRequest = (request: Request, response: Response) => void;
+/** Measures a request from now to the end of its answer; `route` for one that does not go through the router. */
+export type MeasureRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  route?: string,
+) => void;
 
 /** Adds how many requests there were and how long they took; gives what measures them. */
 export function requestMetrics(registry: Registry): MeasureRequest {
@@ -16,14 +21,14 @@ export function requestMetrics(registry: Registry): MeasureRequest {
     buckets: DURATIONS,
     registers: [registry],
   });
-  return function measureRequest(request, response) {
+  return function measureRequest(request, response, route) {
     const begin = performance.now();
     response.on('close', () => {
-      const { method } = request;
+      const { method = '' } = request;
       durations.observe(
         {
           method: METHODS.has(method) ? method : 'other',
-          route: routeOf(request),
+          route: route ?? routeOf(request as Request),
           status: response.writableFinished ? response.statusCode : 'aborted',
         },
         (performance.now() - begin) / 1000,

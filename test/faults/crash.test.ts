@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -111,6 +112,16 @@ describe('a stop', () => {
         const [code, signal] = await ended;
         // Before the program has a handler, the signal itself ends it.
         expect(code ?? signal, errors.join('\n')).to.be.oneOf([0, 'SIGTERM']);
+      }
+      // Once the store is open, which the socket tells, and before it can be asked.
+      for (let round = 0; round < 5; round++) {
+        const socket = join(data, 'store', 'control.sock');
+        rmSync(socket, { force: true });
+        const { child, errors } = spawnService(data);
+        const ended = once(child, 'exit');
+        await eventually(() => expect(existsSync(socket)).to.equal(true));
+        child.kill('SIGTERM');
+        expect((await ended)[0], errors.join('\n')).to.equal(0);
       }
       await endsWhole(data, books);
     }),

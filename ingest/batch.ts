@@ -1,6 +1,6 @@
 import type { Source } from './source.ts';
 import { stagingFile } from './staging.ts';
-import type { Batch, KnownFile, RejectedLine, Slice } from './types.ts';
+import type { Batch, Capacity, KnownFile, RejectedLine, Slice } from './types.ts';
 
 /**
  * A row group of DuckDB: a batch of this many lines is written straight to the database file, past its write-ahead
@@ -9,6 +9,8 @@ import type { Batch, KnownFile, RejectedLine, Slice } from './types.ts';
 export const BATCH_LINES = 122_880;
 /** Bounds the disk that staging takes when lines are long. */
 const BATCH_BYTES = 192 * 1024 * 1024;
+/** What storing a line takes beyond its bytes only matters for longer ones. */
+const LONG_LINE = 64 * 1024;
 /** Rejected lines wait in memory for the commit; a file of garbage must not fill it. */
 const REJECTED_BYTES = 8 * 1024 * 1024;
 /** Of a line beyond the limit this much is kept. */
@@ -18,11 +20,25 @@ export const HEAD_OF_LONG_LINE = 4096;
 export interface Space {
   readonly lines: number;
   readonly stagedBytes: number;
+  /** What it takes of lines too long for a row group: one is compressed on its way to the disk, its part stays in memory. */
+  readonly partBytes: number;
+  readonly longBytes: number;
+  /** A longer line becomes no row, and takes none of them. */
+  readonly longestBytes: number;
   readonly rejectedBytes: number;
 }
 
-export function spaceFor(lines: number): Space {
-  return { lines, stagedBytes: BATCH_BYTES, rejectedBytes: REJECTED_BYTES };
+/** Of a batch of so many lines at most. */
+export function spaceFor(lines: number, { partBytes, longBytes }: Capacity): Space {
+  const stagedBytes = Math.ceil((BATCH_BYTES * lines) / BATCH_LINES);
+  return {
+    lines,
+    stagedBytes,
+    partBytes,
+    longBytes,
+    longestBytes: longBytes,
+    rejectedBytes: REJECTED_BYTES,
+  };
 }
 
 /** A batch that is being filled. */
@@ -30,6 +46,10 @@ export interface OpenBatch {
   lines: number;
   bytes: number;
   repaired: number;
+  /** Whether it takes one more line of so many bytes; asked for each, as long as there is room. */
+  admits(bytes: number): boolean;
+  /** Counts a line of so many bytes that is staged, or about to be. */
+  count(bytes: number): void;
   /** How many more lines it takes. */
   room(): number;
   /** What it leaves to the next one. */
@@ -54,19 +74,34 @@ export function openBatch(source: Source, staging: string, space: Space): OpenBa
   const rejected: RejectedLine[] = [];
   const files = new Map<number, KnownFile>();
   let rejectedBytes = 0;
+  let longBytes = 0;
 
   const batch: OpenBatch = {
     lines: 0,
     bytes: 0,
     repaired: 0,
+    admits(bytes) {
+      const counts = bytes > LONG_LINE && bytes <= space.longestBytes;
+      return !counts || longBytes + bytes <= space.longBytes;
+    },
+    count(bytes) {
+      batch.lines++;
+      if (bytes > LONG_LINE) longBytes += bytes;
+    },
     room() {
-      const full = file.size >= space.stagedBytes || rejectedBytes >= space.rejectedBytes;
+      const isPart = file.size > (batch.lines * BATCH_BYTES) / BATCH_LINES;
+      const full =
+        file.size >= (isPart ? Math.min(space.partBytes, space.stagedBytes) : space.stagedBytes) ||
+        rejectedBytes >= space.rejectedBytes;
       return full ? 0 : Math.max(0, space.lines - batch.lines);
     },
     left() {
       return {
         lines: batch.room(),
         stagedBytes: space.stagedBytes - file.size,
+        partBytes: space.partBytes - file.size,
+        longBytes: space.longBytes - longBytes,
+        longestBytes: space.longestBytes,
         rejectedBytes: space.rejectedBytes - rejectedBytes,
       };
     },
@@ -95,10 +130,11 @@ export function openBatch(source: Source, staging: string, space: Space): OpenBa
         bytes: batch.bytes,
         repaired: batch.repaired,
       };
-      const [size, rejectedBytesBefore] = [file.size, rejectedBytes];
+      const [size, longBytesBefore, rejectedBytesBefore] = [file.size, longBytes, rejectedBytes];
       const [slicesBefore, rejectedBefore] = [slices.length, rejected.length];
       return () => {
         file.cut(size);
+        longBytes = longBytesBefore;
         rejectedBytes = rejectedBytesBefore;
         Object.assign(batch, before);
         slices.length = slicesBefore;

@@ -1,12 +1,14 @@
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
+import type { Density } from './density.ts';
 import { hasMore, isQuiet } from './due.ts';
 import { type Files, SinkError } from './files.ts';
 import type { Lanes } from './lanes.ts';
+import type { Source } from './source.ts';
 import { StagingError } from './staging.ts';
 import type { Storing } from './storing.ts';
 import { type OpenEnd, tail, tailBuffer } from './tail.ts';
 import type { TailedFile } from './tailed-file.ts';
-import type { Batch } from './types.ts';
+import type { Batch, Capacity } from './types.ts';
 
 export interface FillingOptions {
   readonly files: Files;
@@ -14,6 +16,8 @@ export interface FillingOptions {
   readonly lanes: Lanes;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  readonly densityOf: (source: Source) => Density;
+  readonly capacity: Capacity;
 }
 
 /**
@@ -25,24 +29,32 @@ export type Fill = (chosen: readonly TailedFile[], end?: OpenEnd) => Promise<Bat
 
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
-export function createFill({ files, storing, lanes, maxLine }: FillingOptions): Fill {
+export function createFill({
+  files,
+  storing,
+  lanes,
+  maxLine,
+  densityOf,
+  capacity,
+}: FillingOptions): Fill {
   const buffer = tailBuffer(maxLine);
 
   const fill: Fill = async (chosen, end) => {
     const maxLines = storing.maxLines();
     const batches: Batch[] = [];
-    let space = spaceFor(maxLines);
+    let space = spaceFor(maxLines, capacity);
     for (const source of new Set(chosen.map((file) => file.known.source))) {
       let own = chosen.filter((file) => file.known.source === source);
       const wanted = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
       for (let n = 0; n < wanted; n++) {
         // What others have taken would leave one of several less than full, and then they are stored one by one.
-        if (wanted > 1) space = spaceFor(maxLines);
+        if (wanted > 1) space = spaceFor(maxLines, capacity);
         const open = openBatch(source, storing.stagingPath(batches.length), space);
         const batch = await takeAll(own, open, idsIn(batches), end);
         if (batch) batches.push(batch);
         space = open.left();
-        if (space.lines > 0) break;
+        // One that is full of other things than lines is not stored beside others.
+        if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
         own = own.filter((file) => hasMore(file) && files.tailed.get(file.known.id) === file);
       }
@@ -86,6 +98,7 @@ export function createFill({ files, storing, lanes, maxLine }: FillingOptions): 
     try {
       const result = await tail(content, file.known, file.long, batch, {
         maxLine,
+        fits: densityOf(file.known.source),
         openEnd,
         buffer,
       });
@@ -97,7 +110,7 @@ export function createFill({ files, storing, lanes, maxLine }: FillingOptions): 
       files.advance(file, known, result.recent);
       file.long = result.long;
       if (ended) file.exhausted = version;
-      if (openEnd !== 'leave') file.judged = version;
+      if (ended && openEnd !== 'leave') file.judged = version;
       if (known.finished) await files.release(file);
       else if (ended) await files.closeSurplus(file);
     } catch (error) {

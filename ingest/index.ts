@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { densities } from './density.ts';
 import { behind, isHot, isLive, pending } from './due.ts';
 import { Files } from './files.ts';
 import { createFill } from './filling.ts';
@@ -52,6 +53,7 @@ const HOT_POLL_MS = 25;
 /** Between two rounds that follow each other at once: requests have their turn. */
 const PAUSE_MS = 5;
 const SWEEP_MS = 1000;
+const RETRY_MS = 100;
 const RETRY_MAX_MS = 5_000;
 /** How often a sink that has no room is asked again. */
 const ROOM_MS = 1000;
@@ -65,7 +67,15 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const { logs, staging, maxLine, log } = options;
   const storing = createStoring(staging, sink);
   const files = new Files(logs, { ...sink, record: storing.record }, log);
-  const fill = createFill({ files, storing, lanes: createLanes(sink), maxLine });
+  const densityOf = densities(sink.capacity);
+  const fill = createFill({
+    files,
+    storing,
+    lanes: createLanes(sink),
+    maxLine,
+    densityOf,
+    capacity: sink.capacity,
+  });
   const lag = createLag();
   const waker = createWaker();
   let stopping = false;
@@ -119,13 +129,21 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     return 'backlog';
   };
 
+  /** To its very end, as long as there is progress: one batch need not hold all of it. */
+  const storeAll = async (file: TailedFile) => {
+    for (let before = -1; file.exhausted !== file.version && file.known.offset > before; ) {
+      before = file.known.offset;
+      await store([file], 'take');
+    }
+  };
+
   /** Files that no path leads to any more are read to their end, and let go. */
   const letGo = async () => {
     for (const file of [...files.tailed.values()]) {
       if (file.found || !file.content) continue;
       const { nlink } = await file.content.handle.stat();
       if (!files.isOver(file, nlink === 0)) continue;
-      if (file.known.shadowOf === null) await store([file], 'take');
+      if (file.known.shadowOf === null) await storeAll(file);
       await storing.stored();
       if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
     }
@@ -141,7 +159,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 
   const run = async () => {
-    let retryMs = 100;
+    let retryMs = RETRY_MS;
     // What is in memory may be ahead of the store: nothing is taken before it is what the store says again.
     let stale = false;
     while (!stopping) {
@@ -161,7 +179,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const done = await work();
         if (done === 'backlog') continue;
         await storing.stored();
-        retryMs = 100;
+        retryMs = RETRY_MS;
         trouble = null;
         if (done === 'nothing') {
           await letGo();
@@ -173,7 +191,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       } catch (error) {
         trouble = error instanceof Error ? error.message : String(error);
         log.error({ err: error }, 'lines could not be stored; they are read again');
-        await storing.giveUp();
+        if ((await storing.giveUp()) > 0) retryMs = RETRY_MS;
         // At once, so that what is pending is told right meanwhile; where that fails, too, the next round begins with it.
         stale = await files.reload().then(
           () => false,

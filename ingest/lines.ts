@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
+import type { Density } from './density.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -15,6 +16,8 @@ export interface Place {
   readonly continues: boolean;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  /** Whether one more line of so many bytes may be a row. */
+  readonly fits: Density;
 }
 
 /**
@@ -37,11 +40,13 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       block[start] === OPEN_BRACE &&
       block[newline - 1] === CLOSE_BRACE &&
       !place.continues;
-    if (ordinary && newline - start <= place.maxLine) {
-      batch.lines++;
+    const length = newline - start;
+    if (!batch.admits(length)) break;
+    if (ordinary && length <= place.maxLine && place.fits(length)) {
+      batch.count(length);
     } else {
-      const continues = place.continues && start === 0;
-      const verdict = judge(block.subarray(start, newline), continues, place.maxLine, clean);
+      const line = block.subarray(start, newline);
+      const verdict = judge(line, place, place.continues && start === 0, clean);
       const first = start + verdict.first;
       await stage(unstaged, start);
       unstaged = verdict.kind === 'whole' ? first : newline + 1;
@@ -50,7 +55,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
         const offset = place.offset + first;
         batch.reject({ file: place.file, offset, length, reason, line: Buffer.from(line) });
       } else if (verdict.kind !== 'blank') {
-        batch.lines++;
+        batch.count(length);
       }
       if (verdict.kind === 'repaired') {
         batch.repaired++;
@@ -71,7 +76,12 @@ type Verdict =
   | { kind: 'repaired'; first: number; text: Buffer }
   | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
 
-function judge(line: Buffer, continues: boolean, maxLine: number, clean: boolean): Verdict {
+function judge(
+  line: Buffer,
+  { maxLine, fits }: Place,
+  continues: boolean,
+  clean: boolean,
+): Verdict {
   const first = leadingBlanks(line, 0, line.length);
   const to = line.at(-1) === CARRIAGE_RETURN ? line.length - 1 : line.length;
   const end = withoutTrailingBlanks(line, first, to);
@@ -90,8 +100,9 @@ function judge(line: Buffer, continues: boolean, maxLine: number, clean: boolean
     return rejected('it is not a JSON object');
   }
   const text = clean ? undefined : repair(line.subarray(first, end));
+  if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
+  if (!fits(text?.length ?? end - first)) return rejected(TOO_MUCH);
   if (!text) return { kind: 'whole', first };
-  if (text.length - 1 > maxLine) return rejected(tooLong(maxLine));
   return { kind: 'repaired', first, text };
 }
 
@@ -106,6 +117,10 @@ function repair(line: Buffer): Buffer | undefined {
 export function tooLong(maxLine: number): string {
   return `it is longer than ${maxLine} bytes (TAILPOND_MAX_LINE)`;
 }
+
+/** The reason given for a line that the sink has no memory for. */
+const TOO_MUCH =
+  'it is too long for the memory, alone or with the long lines before it (TAILPOND_MEMORY)';
 
 /** An escaped character of a JSON string: a pair of surrogates, one alone, or any other, which is left as it is. */
 const LONE_SURROGATE =

@@ -16,22 +16,29 @@ export interface Storing {
   stored(): Promise<void>;
   /** `Sink.record`, once the batches that led to the states are stored. Throws SinkError. */
   readonly record: Sink['record'];
-  /** After any error: waits for the end of what has begun, however it ends, and makes the next lots smaller. */
-  giveUp(): Promise<void>;
+  /**
+   * After any error: waits for the end of what has begun, however it ends, and makes the next lots smaller. Gives how many were
+   * stored since the last time.
+   */
+  giveUp(): Promise<number>;
 }
 
 /** However often storing fails, batches get no smaller than this. */
-const FEWEST_LINES = 1024;
+const FEWEST_LINES = 128;
+/** So many lots are stored before larger ones are tried again. */
+const SMALL_LOTS = 16;
 
 export function createStoring(staging: string, sink: Sink): Storing {
   let storing: Promise<void> = Promise.resolve();
   let maxLines = BATCH_LINES;
+  let storedInRow = 0;
   let slot = 0;
 
   const store = async (lot: readonly Batch[]) => {
     await sink.append(lot);
     for (const { staging: path } of lot) await rm(path, { force: true });
-    maxLines = BATCH_LINES;
+    storedInRow++;
+    if (storedInRow % SMALL_LOTS === 0) maxLines = Math.min(BATCH_LINES, maxLines * 4);
   };
 
   return {
@@ -63,6 +70,9 @@ export function createStoring(staging: string, sink: Sink): Storing {
       // Their lines are read again, and the disk may be full: nothing is to be kept from the next ones.
       await removeBatches(staging).catch(() => {});
       maxLines = Math.max(FEWEST_LINES, Math.floor(maxLines / 4));
+      const since = storedInRow;
+      storedInRow = 0;
+      return since;
     },
   };
 }

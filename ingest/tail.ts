@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
 import type { Content } from './content.ts';
+import type { Density } from './density.ts';
 import { ANCHOR_BYTES, digest, HEAD_BYTES, isDigestOf } from './identity.ts';
 import { leadingBlanks, takeLines, tooLong } from './lines.ts';
 import type { Digest, KnownFile } from './types.ts';
@@ -33,6 +34,7 @@ export type OpenEnd =
 
 export interface TailOptions {
   readonly maxLine: number;
+  readonly fits: Density;
   readonly openEnd: OpenEnd;
   /** Working memory from `tailBuffer`; one tail at a time may use it. */
   readonly buffer: Buffer;
@@ -67,7 +69,7 @@ export async function tail(
   batch: OpenBatch,
   options: TailOptions,
 ): Promise<TailResult> {
-  const { buffer, maxLine } = options;
+  const { buffer, maxLine, fits } = options;
   const undo = batch.mark();
   const nothing = Buffer.alloc(0);
   const changed: TailResult = { outcome: 'changed', known, long: null, recent: nothing };
@@ -131,7 +133,7 @@ export async function tail(
     passBlanks();
     const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
     if (newline >= next) {
-      const place = { file: known.path, offset: base + next, continues, maxLine };
+      const place = { file: known.path, offset: base + next, continues, maxLine, fits };
       next += await takeLines(buffer.subarray(next, newline + 1), place, batch);
       continues = openLine = false;
       full = next <= newline || batch.room() === 0;
@@ -162,10 +164,14 @@ export async function tail(
     const text = buffer.subarray(next, have);
     if (options.openEnd === 'take' || isObject(text)) {
       const block = Buffer.concat([text, Buffer.from('\n')]);
-      await takeLines(block, { file: known.path, offset: base + next, continues, maxLine }, batch);
-      batch.bytes--;
-      next = have;
-      openLine = true;
+      const place = { file: known.path, offset: base + next, continues, maxLine, fits };
+      if ((await takeLines(block, place, batch)) === block.length) {
+        batch.bytes--;
+        next = have;
+        openLine = true;
+      } else {
+        full = true;
+      }
     }
   }
 

@@ -71,6 +71,18 @@ export interface Batch {
   readonly files: readonly KnownFile[];
 }
 
+/** What a sink has memory for. What is more does not become rows. */
+export interface Capacity {
+  /** It reads so many rows at once, those that follow one another, … */
+  readonly vectorRows: number;
+  /** … which may have so many bytes together. */
+  readonly vectorBytes: number;
+  /** A batch may have so many bytes that has too long lines to be one of 122,880. */
+  readonly partBytes: number;
+  /** A line may have so many bytes, and so may those of a batch that are beyond 64 KiB, together. */
+  readonly longBytes: number;
+}
+
 /** Where batches go. The server supplies it; it must keep rows and files together, in one transaction. */
 export interface Sink {
   /**
@@ -79,6 +91,7 @@ export interface Sink {
    * and always with 1, it fills one.
    */
   readonly lanes: number;
+  readonly capacity: Capacity;
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;
   /**

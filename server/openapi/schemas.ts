@@ -78,6 +78,7 @@ export const RejectedLine = z
     reason: text,
     rejected_at: moment,
     line: text,
+    shown_bytes: count,
     whole: z.boolean(),
   })
   .meta({ id: 'RejectedLine' });

@@ -1,7 +1,8 @@
-import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Batch, RejectedLine, Sink, Source } from '../../ingest/index.ts';
 import type { Clock } from './clock.ts';
 import { alone, type Group, grouped, type Part } from './grouped.ts';
+import { insertRejected } from './insert-rejected.ts';
 import { readFiles, replaceFiles } from './known-files.ts';
 import { findPoison, isScanError, ScanError } from './poison.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
@@ -45,7 +46,7 @@ export interface Between {
   checkpoint(): Promise<void>;
 }
 
-export interface Writer extends Omit<Sink, 'room' | 'lanes'> {
+export interface Writer extends Omit<Sink, 'room' | 'lanes' | 'capacity'> {
   /** Runs `action` between two batches, which wait for it: it must be short. */
   between<T>(action: (between: Between) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, waiting for whoever is in the way. */
@@ -297,25 +298,4 @@ async function rejectedLines(batch: Batch, reasons: Map<number, string>): Promis
 
 function toRejected({ file, offset, line }: StagedLine, reason: string): RejectedLine {
   return { file, offset, length: line.length, reason, line };
-}
-
-async function insertRejected(
-  connection: DuckDBConnection,
-  source: Source,
-  lines: readonly RejectedLine[],
-  atUs: bigint,
-) {
-  if (lines.length === 0) return;
-  const appender = await connection.createAppender('rejected');
-  for (const { file, offset, length, reason, line } of lines) {
-    appender.appendVarchar(source);
-    appender.appendVarchar(file);
-    appender.appendBigInt(BigInt(offset));
-    appender.appendBigInt(BigInt(length));
-    appender.appendVarchar(reason);
-    appender.appendBlob(line);
-    appender.appendTimestamp(new DuckDBTimestampValue(atUs));
-    appender.endRow();
-  }
-  appender.closeSync();
 }

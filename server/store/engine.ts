@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
+import type { Capacity } from '../../ingest/index.ts';
 import { refuseLoneLog, refuseTruncated, whyNotOpened } from './broken.ts';
 
 export interface EngineOptions {
@@ -25,6 +26,7 @@ export interface Engine {
    * (docs/decisions/0008).
    */
   readonly lanes: number;
+  readonly capacity: Capacity;
   connect(): Promise<DuckDBConnection>;
   close(): void;
 }
@@ -37,6 +39,14 @@ const HEADER_BYTES = 3 * 4096;
 /** A thread reads and compresses a row group of its own, in so much memory at least: with more threads none of them could. */
 const THREAD_MEMORY = 85e6;
 const MAX_THREADS = 4;
+/** DuckDB's vector size, which is compiled in, … */
+const VECTOR_ROWS = 2048;
+/** … and the part of the memory that one of texts may take: a checkpoint holds it packed and unpacked, a query once a thread. */
+const VECTOR_SHARE = 8;
+/** Of a batch that is no whole row group rows are in memory several times until the commit. */
+const PART_SHARE = 32;
+/** To read a line, and to judge what is no common one, takes up to ninety times its bytes. */
+const LONG_SHARE = 128;
 
 let opened = false;
 
@@ -88,6 +98,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const open = instance;
   return {
     lanes: threads,
+    capacity: {
+      vectorRows: VECTOR_ROWS,
+      vectorBytes: Math.floor(options.memory / VECTOR_SHARE),
+      partBytes: Math.floor(options.memory / PART_SHARE),
+      longBytes: Math.floor(options.memory / LONG_SHARE),
+    },
     connect: () => open.connect(),
     close() {
       open.closeSync();

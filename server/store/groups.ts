@@ -75,7 +75,8 @@ export function groupReader(folder: string, ask: Ask) {
         if (!group) throw new Error('BUG: a rejected line stands in no row group');
         bySource.get(share.source as Source)?.push({
           rows: Number(share.rows),
-          bytes: Math.round((group.bytes * Number(share.rows)) / group.rows),
+          bytes:
+            Math.round((group.bytes * Number(share.rows)) / group.rows) + Number(share.rest_bytes),
           oldestMs: Number(share.oldest),
           newestMs: Number(share.newest),
           until: group.until,
@@ -88,16 +89,29 @@ export function groupReader(folder: string, ask: Ask) {
     return { parts, deadBytes };
   };
 
+  /** Bytes of removed pieces of long rejected lines: a row group of them is freed as a whole, and lines of all sources share it. */
+  const deadPieces = async () => {
+    const rows = await ask(
+      rowGroups.replaceAll('{table}', 'rejected_rest').replaceAll('{stamp}', 'rejected_at'),
+    );
+    const all = rows.reduce((sum, group) => sum + Number(group.rows), 0);
+    if (all === 0) return 0;
+    const bytes = rows.reduce((sum, group) => sum + Number(group.bytes), 0);
+    const [left] = await ask('select count(*) as rows from rejected_rest');
+    return Math.round(bytes * (1 - Number(left?.rows) / all));
+  };
+
   return async (): Promise<Parts> => {
     const tables = [];
     for (const source of SOURCES) tables.push(await partOf(source));
     const lines = await rejected();
+    const ofPieces = await deadPieces();
     return {
       parts: [
         ...tables.map(({ source, kind, groups }) => ({ source, kind, groups })),
         ...lines.parts,
       ],
-      deadBytes: tables.reduce((sum, table) => sum + table.deadBytes, lines.deadBytes),
+      deadBytes: tables.reduce((sum, table) => sum + table.deadBytes, lines.deadBytes + ofPieces),
     };
   };
 }

@@ -184,6 +184,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       staging,
       sink: {
         lanes: engine.lanes,
+        capacity: engine.capacity,
         files: () => fatal(writer.files()),
         append: (batches) => fatal(writer.append(batches).catch(makeRoom)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),

@@ -14,6 +14,17 @@ export interface Inspection {
   readonly faults: readonly string[];
 }
 
+/** Lines whose pieces are not what was kept of them, and pieces without a line. */
+const TORN = `
+  select count(*) as n
+  from rejected
+  full join (
+    select source, file, "offset", rejected_at, count(*) as pieces
+    from rejected_rest
+    group by all
+  ) using (source, file, "offset", rejected_at)
+  where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // 4096`;
+
 /**
  * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What can not
  * be read is a fault. The connection is the caller's alone.
@@ -43,6 +54,12 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
       ]),
     );
     await readAll('rejected');
+    await readAll('rejected_rest');
+    const torn = await one(TORN).catch((error: Error) => {
+      faults.push(`rejected lines can not be read whole: ${error.message.split('\n')[0]}`);
+      return { n: 0 };
+    });
+    if (Number(torn.n) > 0) faults.push(`${torn.n} rejected lines are not whole`);
     await readAll('files');
     const sources = [];
     for (const source of SOURCES) {

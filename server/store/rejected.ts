@@ -12,7 +12,7 @@ export interface RejectedBytes {
 }
 
 export interface Rejected {
-  /** The latest rejected lines, of one source or of all; `line` as text. */
+  /** The latest rejected lines, of one source or of all; `line` as text, the first 4 KiB of it. */
   rejected(source: Source | null, limit: number): Promise<Record<string, Plain>[]>;
   /** The line of this id; null when it is not there (any more). */
   rejectedLine(id: string): Promise<RejectedBytes | null>;
@@ -20,9 +20,9 @@ export interface Rejected {
   removeRejected(id: string): Promise<boolean>;
 }
 
-/** Where a line stood and when it was rejected is what it is known by: rows of the table move. */
+/** Where a line stood and when it was rejected is what it is known by, and its rest: rows of the tables move. */
 const ID = `left(md5(concat_ws(' ', source, "offset", epoch_us(rejected_at), file)), 16)`;
-const WHOLE = 'octet_length(line) = length as whole';
+const WHOLE = 'coalesce(kept, octet_length(line)) = length as whole';
 
 export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejected {
   return {
@@ -30,7 +30,7 @@ export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejec
       if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
       const from = source ? `rejected where source = '${source}'` : 'rejected';
       return ask(
-        `select ${ID} as id, source, file, "offset", length, reason, rejected_at, line, ${WHOLE}
+        `select ${ID} as id, source, file, "offset", length, reason, rejected_at, line, octet_length(line) as shown_bytes, ${WHOLE}
           from ${from}
           order by rejected.rowid desc
           limit ${limit}`,
@@ -38,17 +38,22 @@ export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejec
     },
     async rejectedLine(id) {
       if (!isId(id)) return null;
-      const [found] = await ask(
-        `select source, to_base64(line) as bytes, ${WHOLE} from rejected where ${ID} = '${id}' limit 1`,
+      const pieces = await ask(
+        `select source, to_base64(line) as bytes, ${WHOLE}, 0 as start from rejected where ${ID} = '${id}'
+          union all
+          select source, to_base64(piece), null, start from rejected_rest where ${ID} = '${id}'
+          order by start`,
       );
-      if (!found) return null;
-      const line = Buffer.from(String(found.bytes), 'base64');
-      return { source: found.source as Source, line, whole: found.whole === true };
+      const [first] = pieces;
+      if (!first) return null;
+      const line = Buffer.concat(pieces.map(({ bytes }) => Buffer.from(String(bytes), 'base64')));
+      return { source: first.source as Source, line, whole: first.whole === true };
     },
     async removeRejected(id) {
       if (!isId(id)) return false;
       const removed = await writer.between(({ transaction }) =>
         transaction(async (connection) => {
+          await connection.run(`delete from rejected_rest where ${ID} = '${id}'`);
           const deleted = await connection.runAndReadAll(
             `delete from rejected where ${ID} = '${id}' returning source`,
           );

@@ -132,9 +132,13 @@ export function createRetention(options: RetentionOptions): Retention {
         const rows = Number(found.rows ?? 0);
         const [oldestMs, newestMs] = [Number(found.oldest), Number(found.newest)];
         if (rows === 0 || rows > step.group.rows || newestMs > step.group.newestMs) return null;
-        await connection.run(
-          `delete from ${table} where rowid <= ${Number(found.last)} and ${belongs}`,
-        );
+        const going = `rowid <= ${Number(found.last)} and ${belongs}`;
+        if (step.kind === 'rejected')
+          await connection.run(
+            `delete from rejected_rest where (source, file, "offset", rejected_at) in
+              (select (source, file, "offset", rejected_at) from rejected where ${going} and kept > 4096)`,
+          );
+        await connection.run(`delete from ${table} where ${going}`);
         const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';
         await connection.run(
           `update ledger set ${counter} = ${counter} + ${rows} where source = '${step.source}'`,

@@ -1,4 +1,5 @@
--- What each source has in each row group of the rejected lines; {first_rows} lists the first row of each row group.
+-- What each source has in each row group of the rejected lines, and the bytes of their rests, which stand elsewhere; {first_rows}
+-- lists the first row of each row group.
 with groups as (
   select unnest({first_rows}) as first_row, generate_subscripts({first_rows}, 1) - 1 as group_index
 )
@@ -7,8 +8,12 @@ select
   group_index,
   count(*) as rows,
   epoch_ms(min(rejected_at)) as oldest,
-  epoch_ms(max(rejected_at)) as newest
-from (select rowid as position, source, rejected_at from rejected) as lines
+  epoch_ms(max(rejected_at)) as newest,
+  coalesce(sum(rest), 0)::bigint as rest_bytes
+from (
+  select rowid as position, source, rejected_at, greatest(coalesce(kept, 0) - 4096, 0) as rest
+  from rejected
+) as lines
 asof join groups on lines.position >= groups.first_row
 group by source, group_index
 order by group_index

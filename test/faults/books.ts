@@ -96,7 +96,18 @@ export function newBooks(name = 'line'): Books {
         for (const [source, { rows, rejected }] of pages) {
           const stored = await count(`select id, count(*) from ${source} group by id`);
           const lines = await count(
-            `select base64(line), count(*) from rejected where source = '${source}' group by line`,
+            `select base64(whole), count(*)
+              from (
+                select list_reduce([line] || coalesce(rest, []), lambda a, b: a || b) as whole
+                from rejected
+                left join (
+                  select source, file, "offset", rejected_at, list(piece order by start) as rest
+                  from rejected_rest
+                  group by all
+                ) using (source, file, "offset", rejected_at)
+                where source = '${source}'
+              )
+              group by whole`,
           );
           const kept = new Map(
             [...lines].map(([text, times]) => [

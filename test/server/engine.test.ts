@@ -1,4 +1,12 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AppError } from '../../server/errors.ts';
@@ -288,15 +296,29 @@ describe('engine: the schema', () => {
       cpSync(join(ROOT, 'sql'), sql, { recursive: true });
       for (const name of readdirSync(join(sql, 'schema')))
         if (!name.startsWith('0001')) rmSync(join(sql, 'schema', name));
+      // As that version rejected a line.
+      const line = 'x'.repeat(5000);
+      appendFileSync(
+        join(sql, 'schema', '0001_tables.sql'),
+        `insert into rejected values ('edge_logs', 'b', 0, 5000, 'it is not a JSON object', '${line}'::blob, now()::timestamp);
+          update ledger set lines = 1, rejected = 1 where source = 'edge_logs';`,
+      );
       await withPond(
         data,
-        async ({ write, lines }) => {
-          write('edge_logs/a.ndjson', '{"id":"1"}\nnull\n');
-          await lines(2);
+        async ({ write, rows }) => {
+          write('edge_logs/a.ndjson', '{"id":"1"}\n');
+          await eventually(async () => expect(await rows()).to.have.length(1));
         },
         { sql },
       );
-      await withPond(data, async ({ write, lines }) => {
+      await withPond(data, async ({ store, write, lines }) => {
+        const [rejected] = await store.rejected('edge_logs', 10);
+        expect(rejected).to.include({ shown_bytes: 5000n, whole: true });
+        const size = (await store.ledger()).find(({ source }) => source === 'edge_logs')?.size;
+        expect(Number(size)).to.be.above(0);
+        const kept = await store.rejectedLine(String(rejected?.id));
+        expect(kept?.line.toString()).to.equal(line);
+        expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
         write('edge_logs/a.ndjson', '{"id":"2"}\n');
         const counted = {
           lines: 3,

@@ -282,6 +282,34 @@ describe('retention', function () {
       expect(await store.retention.run(limits)).to.deep.equal([]);
     }));
 
+  it('removes all of long rejected lines, and counts all their bytes', () =>
+    withSimulated(async (store, clock) => {
+      const restOf = async () => {
+        const { rows } = await store.query(
+          'select count(distinct "offset"), count(*) from rejected_rest',
+          {},
+          { maxRows: 1 },
+        );
+        return rows[0]?.map(Number);
+      };
+      for (let day = 0; day < 2; day++) {
+        await append(store, 'edge_logs', 1, { from: day, rejected: 40, rejectedBytes: 500_000 });
+        clock.advance(DAY);
+      }
+      await append(store, 'auth_logs', 1, { rejected: 2, rejectedBytes: 4097 });
+      const faults = async () => (await store.inspect(new AbortController().signal)).faults;
+      expect(await faults()).to.deep.equal([]);
+      expect(await restOf()).to.deep.equal([40, 80 * 122 + 2]);
+      clock.advance(61_000);
+      expect((await ledger(store, 'edge_logs')).size).to.be.within(39e6, 45e6);
+      // An expired part of a row group goes when it is a day older.
+      const removed = total(await store.retention.run(keep(1.02 * DAY)));
+      expect(removed['edge_logs rejected']).to.equal(40);
+      expect(await restOf()).to.deep.equal([40, 40 * 122 + 2]);
+      expect(await faults()).to.deep.equal([]);
+      await invariant(store);
+    }));
+
   it('has removed a row at most a day after its age, and never before it', () =>
     withSimulated(async (store, clock) => {
       const limits = keep(2 * DAY);

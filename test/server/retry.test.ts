@@ -4,6 +4,7 @@ import { eventually, type Served, TOKEN, withApp, withFolder } from '../helpers.
 interface RejectedLine {
   readonly id: string;
   readonly line: string;
+  readonly shown_bytes: number;
   readonly whole: boolean;
 }
 
@@ -49,6 +50,38 @@ describe('a rejected line that is tried again', () => {
       expect(kept?.line.toString('latin1')).to.equal(
         Buffer.from(bytes.toString('utf8')).toString('latin1'),
       );
+    }));
+
+  it('goes in whole when it is long, and nothing of it stays behind', () =>
+    withServed(async (served) => {
+      const text = Array.from({ length: 20_000 }, (_, n) => `${n}ü`).join(' ');
+      served.write(
+        'auth_logs/a.log',
+        `{"id":"long","timestamp":"yesterday","msg":"${text}"}\nno\n`,
+      );
+      await served.lines(2, 'auth_logs');
+      const found = await rejectedOf(served);
+      const short = found.find(({ line }) => line === 'no');
+      const long = found.find(({ line }) => line !== 'no');
+      expect(short).to.include({ shown_bytes: 2, whole: true });
+      expect(long).to.include({ shown_bytes: 4096, whole: true });
+      expect(long?.line).to.have.length.below(4097);
+      const fault = async () => (await served.store.inspect(new AbortController().signal)).faults;
+      expect(await fault()).to.deep.equal([]);
+      const stored = await served.store.rejectedLine(long?.id ?? '');
+      expect(stored?.line.toString()).to.include(`"msg":"${text}"}`);
+      expect((await retry(served, { id: long?.id })).status).to.equal(200);
+      await served.lines(3, 'auth_logs');
+      const [again] = await rejectedOf(served);
+      const kept = await served.store.rejectedLine(again?.id ?? '');
+      expect(kept?.line.equals(stored?.line ?? Buffer.alloc(0))).to.equal(true);
+      expect(await fault()).to.deep.equal([]);
+      const pieces = await served.store.query(
+        'select count(distinct (file, "offset")) from rejected_rest',
+        {},
+        { maxRows: 1 },
+      );
+      expect(Number(pieces.rows[0]?.[0])).to.equal(1);
     }));
 
   it('is refused when it was cut, is gone, or the request is wrong', () =>

@@ -32,9 +32,9 @@ export async function append(
   store: Store,
   source: Source,
   lines: number,
-  options: { from?: number; rejected?: number } = {},
+  options: { from?: number; rejected?: number; rejectedBytes?: number } = {},
 ): Promise<void> {
-  const { from = 0, rejected = 0 } = options;
+  const { from = 0, rejected = 0, rejectedBytes = 300 } = options;
   const staging = join(store.staging, 'batch.ndjson');
   const text = Array.from({ length: lines }, (_, i) => line(from + i)).join('');
   writeFileSync(staging, text);
@@ -48,9 +48,9 @@ export async function append(
       rejected: Array.from({ length: rejected }, (_, i) => ({
         file: 'a.ndjson',
         offset: i,
-        length: 300,
+        length: rejectedBytes,
         reason: 'it is not a JSON object',
-        line: Buffer.from(noise(from + i).repeat(10)),
+        line: Buffer.alloc(rejectedBytes, noise(from + i)),
       })),
       bytes: text.length,
       repaired: 0,

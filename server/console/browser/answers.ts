@@ -74,6 +74,8 @@ export interface RejectedLine {
   readonly reason: string;
   readonly rejected_at: string;
   readonly line: string;
+  /** How many bytes of it `line` is. */
+  readonly shown_bytes: number;
   /** Without it, only the beginning was kept, and the line can not be tried again. */
   readonly whole: boolean;
 }

@@ -20,6 +20,7 @@ export function RejectedRow({ line, zone, onRetried }: RejectedRowProps): VNode 
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const edited = text !== line.line;
+  const shown = line.shown_bytes === line.length;
   const retry = async () => {
     setBusy(true);
     setProblem('');
@@ -70,7 +71,7 @@ export function RejectedRow({ line, zone, onRetried }: RejectedRowProps): VNode 
       html`<div class="details">
         <p class="dim">${line.file}, ${counted(line.length, 'byte', 'bytes')} from byte ${line.offset}</p>
         ${
-          line.whole
+          shown
             ? html`<textarea
                 aria-label="The line"
                 rows="6"
@@ -81,7 +82,7 @@ export function RejectedRow({ line, zone, onRetried }: RejectedRowProps): VNode 
               ></textarea>
               <p class="hint">${fault(text) ?? 'This is a JSON object.'}</p>`
             : html`<pre class="text">${line.line}</pre>
-              <p class="hint">${CUT}</p>`
+              <p class="hint">${line.whole ? PART : CUT}</p>`
         }
         <p class="actions">
           ${line.whole && button}
@@ -98,6 +99,8 @@ function inOneLine(text: string): string {
 }
 
 const CUT = 'Only its beginning was kept: it can not be tried again.';
+
+const PART = 'This is its beginning. All of it was kept, and Retry sends it in again.';
 
 /** Why a text is no JSON object; null when it is one. The service judges; this only tells before. */
 function fault(text: string): string | null {

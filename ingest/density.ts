@@ -1,0 +1,31 @@
+import { SOURCES, type Source } from './source.ts';
+import type { Capacity } from './types.ts';
+
+/** Whether a line of so many bytes may be the next row of its source; one that may is counted. */
+export type Density = (bytes: number) => boolean;
+
+/**
+ * Sees to it that lines that follow one another do not have more bytes together than the sink can hold. Only those beyond
+ * the mean that it can are ever refused: usual lines always fit (docs/decisions/0014). Lines that are read again, because they
+ * could not be stored, count again: that way it is never too many.
+ */
+export function densities(capacity: Capacity): (source: Source) => Density {
+  const all = new Map(SOURCES.map((source) => [source, density(capacity)]));
+  return (source) => {
+    const found = all.get(source);
+    if (!found) throw new Error(`BUG: no density of ${source}`);
+    return found;
+  };
+}
+
+function density({ vectorRows, vectorBytes, longBytes }: Capacity): Density {
+  let [rows, rowsBytes] = [0, 0];
+  return (bytes) => {
+    if (rows === vectorRows) [rows, rowsBytes] = [0, 0];
+    if (bytes > longBytes) return false;
+    if (bytes > vectorBytes / vectorRows && rowsBytes + bytes > vectorBytes) return false;
+    rows++;
+    rowsBytes += bytes;
+    return true;
+  };
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { LedgerEntry } from '../../server/store/index.ts';
+import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
+import { faultCase, LONG } from './case.ts';
+
+const SOURCE = 'auth_logs';
+const MEMORY = '96MB';
+/** Without what a line may have of the memory, so many bytes of them ended the process, again and again. */
+const BYTES = LONG ? 400e6 : 30e6;
+
+/** Text that can not be compressed. */
+const text = (bytes: number) => randomBytes((bytes * 3) / 4).toString('base64');
+const now = () => new Date().toISOString();
+
+/** Lines of one kind, by what they would be as a row. */
+const KINDS: Record<string, (id: string, bytes: number) => string> = {
+  'that carry all': (id, bytes) =>
+    JSON.stringify({ id, timestamp: now(), event_message: text(bytes), metadata: {} }),
+  'whose metadata is long': (id, bytes) =>
+    JSON.stringify({ id, timestamp: now(), event_message: 'm', metadata: { text: text(bytes) } }),
+  'that are flat and undated': (id, bytes) => JSON.stringify({ id, msg: 'm', text: text(bytes) }),
+  'that are none': (id, bytes) => `${id} ${text(bytes)}`,
+};
+
+const entryOf = async (service: Service) => {
+  const { status, body } = await service.get('/api/ledger');
+  expect(status).to.equal(200);
+  return (body.result as LedgerEntry[]).find(({ source }) => source === SOURCE);
+};
+
+/** What each line is kept as: rows as `id length`, rejected ones as their whole text. */
+const kept = (data: string) =>
+  withStore(data, async (store) => {
+    const ask = async (sql: string) =>
+      (await store.query(sql, {}, { maxRows: 100_000 })).rows.map((row) => row.map(String));
+    const rows = await ask(
+      `select id, length(event_message) + coalesce(length(metadata->>'text'), 0) from ${SOURCE}`,
+    );
+    const rejected: string[] = [];
+    for (const { id } of await store.rejected(SOURCE, 1000)) {
+      const line = await store.rejectedLine(String(id));
+      expect(line?.whole).to.equal(true);
+      rejected.push(line?.line.toString() ?? '');
+    }
+    expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
+    return { rows, rejected };
+  });
+
+describe('more long lines than the memory holds', function () {
+  this.timeout(LONG ? 600_000 : 120_000);
+
+  faultCase(
+    'D24e',
+    'last lines without a newline that no batch holds together: each is a row',
+    () =>
+      withFolder((data) =>
+        withService(
+          data,
+          async (service) => {
+            const folder = join(data, 'logs', SOURCE);
+            mkdirSync(folder, { recursive: true });
+            for (const name of ['a', 'b', 'c'])
+              writeFileSync(
+                join(folder, `${name}.log`),
+                KINDS['that carry all']?.(name, 500_000) ?? '',
+              );
+            await eventually(async () =>
+              expect(await entryOf(service)).to.include({ lines: 3, rows: 3 }),
+            );
+          },
+          { env: { TAILPOND_MEMORY: MEMORY } },
+        ),
+      ),
+  );
+
+  for (const [index, [kind, line]] of Object.entries(KINDS).entries()) {
+    for (const bytes of LONG ? [1_000_000, 300_000, 20_000] : [1_000_000, 20_000]) {
+      const name = `${'abcd'[index]}${bytes / 1000}`;
+      faultCase(`D24${name}`, `lines of ${bytes} bytes ${kind}: each is a row or kept whole`, () =>
+        withFolder(async (data) => {
+          const lines = new Map<string, string>();
+          for (let n = 0; n < Math.min(BYTES / bytes, 1000); n++)
+            lines.set(`l${n}`, line(`l${n}`, bytes));
+          const folder = join(data, 'logs', SOURCE);
+          mkdirSync(folder, { recursive: true });
+          writeFileSync(join(folder, 'a.log'), `${[...lines.values()].join('\n')}\n`);
+          await withService(
+            data,
+            async (service) => {
+              const short = '{"id":"short","event_message":"m"}\n';
+              await eventually(
+                async () => expect((await entryOf(service))?.lines).to.equal(lines.size),
+                LONG ? 300_000 : 60_000,
+              );
+              writeFileSync(join(folder, 'b.log'), short);
+              await eventually(async () =>
+                expect((await entryOf(service))?.lines).to.equal(lines.size + 1),
+              );
+              expect(service.log.filter(({ level }) => Number(level) > 50)).to.deep.equal([]);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            { env: { TAILPOND_MEMORY: MEMORY } },
+          );
+          const { rows, rejected } = await kept(data);
+          expect(rows.length + rejected.length).to.equal(lines.size + 1);
+          const longRows = rows.filter(([id]) => id !== 'short');
+          for (const [id, length] of longRows)
+            expect(Number(length), id).to.be.within(bytes, bytes + 2);
+          const whole = new Set(rejected);
+          const missing = [...lines].filter(
+            ([id, text]) => !whole.has(text) && !longRows.some(([row]) => row === id),
+          );
+          expect(missing.map(([id]) => id)).to.deep.equal([]);
+        }),
+      );
+    }
+  }
+});

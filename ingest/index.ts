@@ -129,12 +129,14 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     return 'backlog';
   };
 
-  /** To its very end, as long as there is progress: one batch need not hold all of it. */
-  const storeAll = async (file: TailedFile) => {
-    for (let before = -1; file.exhausted !== file.version && file.known.offset > before; ) {
+  /** With what no newline closes, as long as there is progress: one batch need not hold all of it. */
+  const storeToTheEnd = async (file: TailedFile) => {
+    let before: number;
+    file.judged = null;
+    do {
       before = file.known.offset;
       await store([file], 'take');
-    }
+    } while (file.judged !== file.version && file.known.offset > before);
   };
 
   /** Files that no path leads to any more are read to their end, and let go. */
@@ -143,7 +145,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       if (file.found || !file.content) continue;
       const { nlink } = await file.content.handle.stat();
       if (!files.isOver(file, nlink === 0)) continue;
-      if (file.known.shadowOf === null) await storeAll(file);
+      if (file.known.shadowOf === null) await storeToTheEnd(file);
       await storing.stored();
       if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
     }

@@ -160,6 +160,17 @@ describe('a file that grows', () => {
       });
     }));
 
+  it('keeps half a line at the end of a file that was deleted', () =>
+    withFolder((data) =>
+      withPond(data, async ({ write, lines, rejected }) => {
+        write('edge_logs/a.ndjson', '{"id":"1"}\n{"id":"2');
+        await lines(1);
+        unlinkSync(join(data, 'logs', 'edge_logs', 'a.ndjson'));
+        expect(await lines(2)).to.include({ rows: 1, rejected: 1 });
+        expect((await rejected()).map(({ line }) => line)).to.deep.equal(['{"id":"2']);
+      }),
+    ));
+
   it('gives one rejected line when a line goes on that was taken without its newline', () =>
     withFolder(async (data) => {
       const first = line('a').trim();

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../server/root.ts';
 import { differences } from './docs/answer.ts';
-import { type Installation, install } from './docs/installation.ts';
 import { type Machine, withMachine } from './docs/machine.ts';
 import { type Block, readBlocks } from './docs/markdown.ts';
 
@@ -35,18 +34,10 @@ const BLOCKS = PAGES.map((page) => readBlocks(page, readFileSync(join(ROOT, page
 const isRun = ({ language, info }: Block) => language === 'sh' && info.skip === undefined;
 
 describe('the commands of the docs', () => {
-  let installation: Installation;
-  before(() => {
-    installation = install();
-  });
-  after(() => {
-    installation.remove();
-  });
-
   for (const blocks of BLOCKS.filter((all) => all.some(isRun))) {
     it(`answer what the page says: ${blocks[0]?.page}`, async function () {
       this.timeout(PAGE_MS);
-      await withMachine(installation, async (machine) => {
+      await withMachine(async (machine) => {
         for (const block of blocks) {
           if (isRun(block)) await follow(block, machine);
           if (block.info.file) machine.write(block.info.file, `${block.text}\n`);

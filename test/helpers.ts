@@ -27,6 +27,8 @@ import {
 } from '../server/store/index.ts';
 import { openTokens } from '../server/tokens.ts';
 
+/** What starts the service from dist/, where the tests' setup has just built it. */
+export const LAUNCH = join(ROOT, 'server/launch.cjs');
 export const TOKEN = 'a-token-for-tests-only';
 /** Every token of this run, which no log of a service may hold; tests add those that they make. */
 export const secrets = new Set([TOKEN]);
@@ -313,13 +315,7 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
     TAILPOND_LOG_LEVEL: 'debug',
     ...options.env,
   };
-  const args = [
-    '--require',
-    join(ROOT, 'server/environment.cjs'),
-    '--import=tsx',
-    join(ROOT, 'server/main.ts'),
-    ...(options.args ?? []),
-  ];
+  const args = [LAUNCH, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.inside ?? []), process.execPath];
   const child = spawn(command, [...rest, ...args], {
     cwd: ROOT,

@@ -9,7 +9,7 @@ import { LOGFLARE_NAMES } from '../server/push/source.ts';
 import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
 import { readTokenFile } from '../server/token-file.ts';
-import { secrets, TOKEN, withApp, withFolder } from './helpers.ts';
+import { LAUNCH, secrets, TOKEN, withApp, withFolder } from './helpers.ts';
 
 const GUIDE = read('docs/supabase.md');
 const DOCKERFILE = read('Dockerfile');
@@ -123,14 +123,10 @@ describe('docs/supabase.md', () => {
       ];
       const made = commands.map(([, script, args = '']) => {
         expect(scripts.token).to.include(`node ${script}`);
-        const token = execFileSync(
-          process.execPath,
-          ['--import=tsx', join(ROOT, 'server/main.ts'), 'token', ...args.split(' ')],
-          {
-            env: { PATH: process.env.PATH, TAILPOND_DATA: data },
-            stdio: ['ignore', 'pipe', 'ignore'],
-          },
-        );
+        const token = execFileSync(process.execPath, [LAUNCH, 'token', ...args.split(' ')], {
+          env: { PATH: process.env.PATH, TAILPOND_DATA: data },
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
         const text = String(token).trim();
         secrets.add(text);
         return text;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
-import { eventually, TOKEN, withFolder, withService } from '../helpers.ts';
+import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../helpers.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -15,20 +15,10 @@ interface Ran {
 }
 
 function start(data: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawn(
-    process.execPath,
-    [
-      '--require',
-      join(ROOT, 'server/environment.cjs'),
-      '--import=tsx',
-      join(ROOT, 'server/main.ts'),
-      ...args,
-    ],
-    {
-      cwd: ROOT,
-      env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },
-    },
-  );
+  return spawn(process.execPath, [LAUNCH, ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },
+  });
 }
 
 /** Runs `tailpond` with these words to its end. */

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Source } from '../../ingest/index.ts';
-import { buildConsole } from '../../server/console/build.cjs';
 import { eventually, TOKEN, withFolder, withService } from '../helpers.ts';
 
 /** A running service with the console of these sources, and a browser to look at it. */
@@ -38,9 +37,8 @@ const LAUNCH = {
   ],
 };
 
-/** Builds the console, starts service and browser, and keeps them until `close`. */
+/** Starts service and browser, and keeps them until `close`. */
 export async function openStage(): Promise<Stage> {
-  buildConsole();
   const browser = await chromium.launch(LAUNCH);
   let release = () => {};
   const released = new Promise<void>((resolve) => {

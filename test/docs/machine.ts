@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { eventually } from '../helpers.ts';
-import type { Installation } from './installation.ts';
+import { install } from './installation.ts';
 
 /**
  * A machine as the docs speak of it, below a scratch folder: the project in /srv/tailpond, /backups, /etc/tailpond.env, the
@@ -27,10 +27,7 @@ const POWERLESS =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
 const BIN = join(import.meta.dirname, 'bin');
 
-export async function withMachine<T>(
-  installation: Installation,
-  action: (machine: Machine) => Promise<T>,
-): Promise<T> {
+export async function withMachine<T>(action: (machine: Machine) => Promise<T>): Promise<T> {
   const root = mkdtempSync(join(tmpdir(), 'tailpond-docs-'));
   const project = join(root, 'srv/tailpond');
   const port = await freePort();
@@ -61,7 +58,7 @@ export async function withMachine<T>(
     for (const folder of ['home', 'etc', 'backups', 'srv']) mkdirSync(join(root, folder));
     // curl shows no progress, as on a terminal.
     writeFileSync(join(env.HOME, '.curlrc'), 'silent\nshow-error\n');
-    installation.copyTo(project);
+    install(project);
     await new Promise<void>((listening) => systemd.listen(env.MACHINE, listening));
     await unit.start();
     return await action({

@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
 import {
   eventually,
+  LAUNCH,
   type Service,
   type SpawnOptions,
   secrets,
@@ -219,9 +219,8 @@ describe('HTTP: tokens', () => {
     withFolder(async (data) => {
       const path = join(data, 'tokens.json');
       const run = async (...args: string[]) => {
-        const script = join(ROOT, 'server/main.ts');
         const env = { PATH: process.env.PATH, TAILPOND_DATA: data };
-        return promisify(execFile)(process.execPath, ['--import=tsx', script, 'token', ...args], {
+        return promisify(execFile)(process.execPath, [LAUNCH, 'token', ...args], {
           env,
         });
       };

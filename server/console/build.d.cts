@@ -1,2 +1,0 @@
-/** Bundles the console into dist/console. */
-export function buildConsole(): void;

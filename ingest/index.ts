@@ -1,7 +1,6 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { densities } from './density.ts';
 import { behind, isHot, isLive, pending } from './due.ts';
 import { Files } from './files.ts';
 import { createFill } from './filling.ts';
@@ -67,13 +66,11 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const { logs, staging, maxLine, log } = options;
   const storing = createStoring(staging, sink);
   const files = new Files(logs, { ...sink, record: storing.record }, log);
-  const densityOf = densities(sink.capacity);
   const fill = createFill({
     files,
     storing,
     lanes: createLanes(sink),
     maxLine,
-    densityOf,
     capacity: sink.capacity,
   });
   const lag = createLag();

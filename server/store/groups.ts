@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { Ask } from './ask.ts';
+import { PIECE_BYTES } from './insert-rejected.ts';
 import { EARLIEST_MS, type Part, type RowGroup } from './plan.ts';
 
 export interface Parts {
@@ -27,9 +28,12 @@ export function groupReader(folder: string, ask: Ask) {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
   const [rowGroups, rejectedParts] = [read('row_groups'), read('rejected_parts')];
 
+  const rowGroupsOf = (table: string, stamp: string) =>
+    ask(rowGroups.replaceAll('{table}', table).replaceAll('{stamp}', stamp));
+
   /** The row groups of a table, without those at its beginning whose rows are all removed. */
   const groupsOf = async (table: string, stamp: string) => {
-    const rows = await ask(rowGroups.replaceAll('{table}', table).replaceAll('{stamp}', stamp));
+    const rows = await rowGroupsOf(table, stamp);
     let until = 0;
     const all = rows.map((row): RowGroup => {
       until += Number(row.rows);
@@ -68,7 +72,9 @@ export function groupReader(folder: string, ask: Ask) {
     if (groups.length > 0) {
       const first = groups.map((_, i) => (i === 0 ? 0 : groups[i - 1]?.until));
       const shares = await ask(
-        rejectedParts.replaceAll('{first_rows}', `[${first.join(', ')}]::bigint[]`),
+        rejectedParts
+          .replaceAll('{first_rows}', `[${first.join(', ')}]::bigint[]`)
+          .replaceAll('{piece_bytes}', String(PIECE_BYTES)),
       );
       for (const share of shares) {
         const group = groups[Number(share.group_index)];
@@ -91,9 +97,7 @@ export function groupReader(folder: string, ask: Ask) {
 
   /** Bytes of removed pieces of long rejected lines: a row group of them is freed as a whole, and lines of all sources share it. */
   const deadPieces = async () => {
-    const rows = await ask(
-      rowGroups.replaceAll('{table}', 'rejected_rest').replaceAll('{stamp}', 'rejected_at'),
-    );
+    const rows = await rowGroupsOf('rejected_rest', 'rejected_at');
     const all = rows.reduce((sum, group) => sum + Number(group.rows), 0);
     if (all === 0) return 0;
     const bytes = rows.reduce((sum, group) => sum + Number(group.bytes), 0);

@@ -5,7 +5,7 @@ import type { RejectedLine, Source } from '../../ingest/index.ts';
  * Of a longer line the row holds so much, and the rest stands in pieces of so much. DuckDB has 2048 values of a column in
  * memory at once: of lines of a megabyte that is more than there is.
  */
-const PIECE_BYTES = 4096;
+export const PIECE_BYTES = 4096;
 
 /** Adds rejected lines, as of `atUs` (microseconds since the epoch); within a transaction. */
 export async function insertRejected(

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import { openEngine } from './engine.ts';
+import { PIECE_BYTES } from './insert-rejected.ts';
 
 /** What is to be said of a store, and `faults`, in words, if it is not whole. */
 export interface Inspection {
@@ -23,7 +24,7 @@ const TORN = `
     from rejected_rest
     group by all
   ) using (source, file, "offset", rejected_at)
-  where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // 4096`;
+  where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // ${PIECE_BYTES}`;
 
 /**
  * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What can not

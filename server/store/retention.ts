@@ -6,6 +6,7 @@ import type { Ask } from './ask.ts';
 import { believedMoment } from './believed.ts';
 import type { Clock } from './clock.ts';
 import { bytesOf, groupReader, placeOf } from './groups.ts';
+import { PIECE_BYTES } from './insert-rejected.ts';
 import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
 
 /** Rows or rejected lines of a source that go, or went, in one step. */
@@ -136,7 +137,7 @@ export function createRetention(options: RetentionOptions): Retention {
         if (step.kind === 'rejected')
           await connection.run(
             `delete from rejected_rest where (source, file, "offset", rejected_at) in
-              (select (source, file, "offset", rejected_at) from rejected where ${going} and kept > 4096)`,
+              (select (source, file, "offset", rejected_at) from rejected where ${going} and kept > ${PIECE_BYTES})`,
           );
         await connection.run(`delete from ${table} where ${going}`);
         const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';

@@ -1,5 +1,5 @@
 import { SOURCES, type Source } from './source.ts';
-import type { Capacity } from './types.ts';
+import type { Capacity, Sink } from './types.ts';
 
 /** Whether a line of so many bytes may be the next row of its source; one that may is counted. */
 export type Density = (bytes: number) => boolean;
@@ -7,10 +7,15 @@ export type Density = (bytes: number) => boolean;
 /**
  * Sees to it that lines that follow one another do not have more bytes together than the sink can hold. Only those beyond
  * the mean that it can are ever refused: usual lines always fit (docs/decisions/0014). Lines that are read again, because they
- * could not be stored, count again: that way it is never too many.
+ * could not be stored, count again: that way it is never too many. Neither do restarts add up: what the newest rows have
+ * counts from the beginning.
  */
-export function densities(capacity: Capacity): (source: Source) => Density {
-  const all = new Map(SOURCES.map((source) => [source, density(capacity)]));
+export async function densities(
+  sink: Pick<Sink, 'capacity' | 'newestBytes'>,
+): Promise<(source: Source) => Density> {
+  const all = new Map<Source, Density>();
+  for (const source of SOURCES)
+    all.set(source, density(sink.capacity, await sink.newestBytes(source)));
   return (source) => {
     const found = all.get(source);
     if (!found) throw new Error(`BUG: no density of ${source}`);
@@ -18,8 +23,8 @@ export function densities(capacity: Capacity): (source: Source) => Density {
   };
 }
 
-function density({ vectorRows, vectorBytes, longBytes }: Capacity): Density {
-  let [rows, rowsBytes] = [0, 0];
+function density({ vectorRows, vectorBytes, longBytes }: Capacity, begun: number): Density {
+  let [rows, rowsBytes] = [0, begun];
   return (bytes) => {
     if (rows === vectorRows) [rows, rowsBytes] = [0, 0];
     if (bytes > longBytes) return false;

@@ -1,8 +1,9 @@
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
-import { densities } from './density.ts';
+import type { Density } from './density.ts';
 import { hasMore, isQuiet } from './due.ts';
 import { type Files, SinkError } from './files.ts';
 import type { Lanes } from './lanes.ts';
+import type { Source } from './source.ts';
 import { StagingError } from './staging.ts';
 import type { Storing } from './storing.ts';
 import { type OpenEnd, tail, tailBuffer } from './tail.ts';
@@ -15,6 +16,7 @@ export interface FillingOptions {
   readonly lanes: Lanes;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  readonly densityOf: (source: Source) => Density;
   readonly capacity: Capacity;
 }
 
@@ -27,9 +29,15 @@ export type Fill = (chosen: readonly TailedFile[], end?: OpenEnd) => Promise<Bat
 
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
-export function createFill({ files, storing, lanes, maxLine, capacity }: FillingOptions): Fill {
+export function createFill({
+  files,
+  storing,
+  lanes,
+  maxLine,
+  densityOf,
+  capacity,
+}: FillingOptions): Fill {
   const buffer = tailBuffer(maxLine);
-  const densityOf = densities(capacity);
 
   const fill: Fill = async (chosen, end) => {
     const maxLines = storing.maxLines();

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { densities } from './density.ts';
 import { behind, isHot, isLive, pending } from './due.ts';
 import { Files } from './files.ts';
 import { createFill } from './filling.ts';
@@ -71,6 +72,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     storing,
     lanes: createLanes(sink),
     maxLine,
+    densityOf: await densities(sink),
     capacity: sink.capacity,
   });
   const lag = createLag();

@@ -92,6 +92,8 @@ export interface Sink {
    */
   readonly lanes: number;
   readonly capacity: Capacity;
+  /** Bytes of the newest rows of a source, `capacity.vectorRows` of them; Infinity when they can not be read. */
+  newestBytes(source: Source): Promise<number>;
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;
   /**

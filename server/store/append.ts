@@ -46,7 +46,7 @@ export interface Between {
   checkpoint(): Promise<void>;
 }
 
-export interface Writer extends Omit<Sink, 'room' | 'lanes' | 'capacity'> {
+export interface Writer extends Pick<Sink, 'files' | 'append' | 'record' | 'idle'> {
   /** Runs `action` between two batches, which wait for it: it must be short. */
   between<T>(action: (between: Between) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, waiting for whoever is in the way. */

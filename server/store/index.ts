@@ -13,6 +13,7 @@ import { openEngine } from './engine.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { type LedgerEntry, readLedger } from './ledger.ts';
 import { migrate } from './migrate.ts';
+import { newestBytes } from './newest-bytes.ts';
 import { createParquet, type Parquet } from './parquet.ts';
 import { openReaders, type Readers } from './read.ts';
 import { createRejected, type Rejected } from './rejected.ts';
@@ -185,6 +186,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       sink: {
         lanes: engine.lanes,
         capacity: engine.capacity,
+        newestBytes: (source) => newestBytes(ask, source, engine.capacity.vectorRows),
         files: () => fatal(writer.files()),
         append: (batches) => fatal(writer.append(batches).catch(makeRoom)),
         record: (files, forgotten) => fatal(writer.record(files, forgotten)),

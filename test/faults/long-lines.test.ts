@@ -76,6 +76,40 @@ describe('more long lines than the memory holds', function () {
       ),
   );
 
+  faultCase(
+    'D24f',
+    'a burst after each of many kills: they are not too many together, either',
+    () =>
+      withFolder(async (data) => {
+        const folder = join(data, 'logs', SOURCE);
+        mkdirSync(folder, { recursive: true });
+        const [starts, each, bytes] = [10, 30, 500_000];
+        for (let start = 1; start <= starts; start++) {
+          const lines = Array.from(
+            { length: each },
+            (_, n) => `${KINDS['that carry all']?.(`${start}.${n}`, bytes)}\n`,
+          );
+          writeFileSync(join(folder, `${start}.log`), lines.join(''));
+          await withService(
+            data,
+            async (service) => {
+              await eventually(
+                async () => expect((await entryOf(service))?.lines).to.equal(start * each),
+                60_000,
+              );
+              expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+              await service.end(start < starts ? 'SIGKILL' : 'SIGTERM');
+            },
+            { env: { TAILPOND_MEMORY: MEMORY } },
+          );
+        }
+        await withStore(data, async (store) => {
+          const { faults } = await store.inspect(new AbortController().signal);
+          expect(faults).to.deep.equal([]);
+        });
+      }),
+  );
+
   for (const [index, [kind, line]] of Object.entries(KINDS).entries()) {
     for (const bytes of LONG ? [1_000_000, 300_000, 20_000] : [1_000_000, 20_000]) {
       const name = `${'abcd'[index]}${bytes / 1000}`;

@@ -28,14 +28,14 @@ const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false
 describe('kill -9 again and again', () => {
   faultCase(
     'D01b',
-    `${LONG ? 200 : 30} times at random moments under load`,
+    `${LONG ? 200 : 15} times at random moments under load`,
     () =>
       withFolder(async (data) => {
         const random = seeded(1);
         const books = newBooks();
         const writer = startWriter(data, books);
         try {
-          for (let i = 0; i < (LONG ? 200 : 30); i++) {
+          for (let i = 0; i < (LONG ? 200 : 15); i++) {
             const { child, errors } = spawnService(data);
             const ended = once(child, 'exit');
             // A start takes some 500 ms: a quarter is killed in it, the others in ingest.

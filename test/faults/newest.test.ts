@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { edgeLines, PROJECTS } from '../bench/lines.ts';
 import { type Served, withApp, withFolder } from '../helpers.ts';
+import { LONG } from './case.ts';
 
-const ASKING_MS = 60_000;
-const FILES = 28;
+const ASKING_MS = LONG ? 60_000 : 30_000;
+const FILES = LONG ? 28 : 20;
 const LINES = 20_000;
 /** Files that are stored before the first question. */
 const FIRST = 7;

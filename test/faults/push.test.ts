@@ -24,7 +24,7 @@ import { allStored, drop } from './lines.ts';
 import { mountCase, withExt4, withTmpfs } from './mounts.ts';
 import { holds, memoryMb, run, type Trial, withTrial } from './trial.ts';
 
-const KILLS = LONG ? 60 : 20;
+const KILLS = LONG ? 60 : 8;
 
 describe('push', () => {
   faultCase(
@@ -319,7 +319,7 @@ describe('push', () => {
             const books = newBooks();
             const random = seeded(11);
             const small = { env: { TAILPOND_MIN_FREE: 'off' } };
-            for (let round = 0; round < (LONG ? 40 : 8); round++) {
+            for (let round = 0; round < (LONG ? 40 : 4); round++) {
               await withService(
                 data,
                 async (service) => {

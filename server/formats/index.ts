@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { csv } from './csv.ts';
 import type { Format } from './format.ts';
@@ -18,16 +19,31 @@ export function writerOf(
   return make(columns, options);
 }
 
-/** The rows of an answer in a format. */
+/** The rows of an answer in a format. Throws `PARAMETER_INVALID` for columns that the format can not tell apart. */
 export async function encodeRows(
   format: Format,
   rows: Rows,
   options: WriterOptions,
   store: Pick<Store, 'toParquet'>,
 ): Promise<Buffer> {
-  if (format === 'parquet')
+  if (format === 'parquet') {
+    expectDistinct(rows.columns);
     return store.toParquet(rows.columns, whole(ndjson(rows.columns, options), rows));
+  }
   return Buffer.from(whole(writerOf(format, rows.columns, options), rows));
+}
+
+/** The engine's names of columns do not differ by letter case alone. */
+function expectDistinct(columns: readonly RowColumn[]): void {
+  const seen = new Map<string, string>();
+  for (const { name } of columns) {
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined) {
+      const detail = `Expected names of columns that differ in more than the case of letters, for Parquet; got ${JSON.stringify(other)} and ${JSON.stringify(name)}: name one of them by "as", or ask for json, ndjson or csv.`;
+      throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'format', detail }] });
+    }
+    seen.set(name.toLowerCase(), name);
+  }
 }
 
 function whole(writer: Writer, { rows }: Rows): string {

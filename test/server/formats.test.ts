@@ -144,6 +144,17 @@ describe('formats of answers', () => {
       expect(csv.headers.etag).not.to.equal(json.headers.etag);
     }));
 
+  it('are no Parquet when names of columns differ by letter case alone', () =>
+    withLines(async ({ get }) => {
+      const sql = encodeURIComponent('select id as Name, id as name from edge_logs');
+      const url = `/api/endpoints/query/logs.all?project=p&sql=${sql}`;
+      expect(Object.keys((await get(url)).body.result[0])).to.deep.equal(['Name', 'name']);
+      const { status, body } = await get(`${url}&format=parquet`);
+      expect(status).to.equal(400);
+      expect(body.errors[0].parameter).to.equal('format');
+      expect(body.detail).to.match(/got "Name" and "name"/);
+    }));
+
   it('are refused when there is no such one, or two', () =>
     withLines(async ({ get }) => {
       for (const format of ['xml', 'csv&format=json', '%00']) {

@@ -43,6 +43,7 @@ export function books({ endpoints, store, limits, ingest, pushFiles }: BooksDeps
     answer((search) => store.rejected(readSource(search), readLimit(search))),
   );
   router.all('/rejected/retry', retry({ store, pushFiles }));
+  router.all('/rejected/:id', rejectedBytes(store));
   router.all(
     '/retention',
     answer(() => wouldRemove(store.retention, limits)),
@@ -59,6 +60,25 @@ function answer(read: (search: URLSearchParams) => Plain[] | Promise<Plain[]>): 
       .set('Cache-Control', 'private, no-cache')
       .type('json')
       .send(`{"result":${encode(result)}}`);
+  };
+}
+
+/** All bytes that were kept of a rejected line, whatever they are: to be saved, not shown. */
+function rejectedBytes(store: Pick<Store, 'rejectedLine'>): RequestHandler<{ id: string }> {
+  return async function answerRejectedBytes(request, response) {
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      throw new AppError('METHOD_NOT_ALLOWED');
+    const { id } = request.params;
+    const rejected = await store.rejectedLine(id);
+    if (!rejected) throw new AppError('REJECTED_UNKNOWN');
+    response
+      .set({
+        'Cache-Control': 'private, no-cache',
+        'Content-Disposition': `attachment; filename="rejected-${id}.log"`,
+        'Tailpond-Truncated': String(!rejected.whole),
+      })
+      .type('application/octet-stream')
+      .send(rejected.line);
   };
 }
 

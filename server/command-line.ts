@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { SOURCES } from '../ingest/index.ts';
 import type { ImportOptions } from './commands/import.ts';
 import type { QueryOptions } from './commands/query.ts';
+import type { Remote } from './commands/reach.ts';
 import type { RejectedOptions } from './commands/rejected.ts';
 import type { StartOptions } from './commands/start.ts';
 import type { TailOptions } from './commands/tail.ts';
@@ -126,13 +127,18 @@ function asks(program: Command, exit: (code: number) => void) {
 
   const rejected = program
     .command('rejected')
-    .description('list rejected lines, or send them in again');
+    .description('list rejected lines, show one whole, or send them in again');
   remote(rejected.command('list'))
     .description('list the latest')
     .addOption(new Option('--source <source>', 'only of this source').choices(SOURCES))
     .option('--limit <lines>', 'how many, 1 to 1000', wholeNumber, 100)
     .action(async (options: RejectedOptions) =>
       exit(await (await import('./commands/rejected.ts')).listRejected(options)),
+    );
+  remote(rejected.command('show <id>'))
+    .description('print all bytes that were kept of one')
+    .action(async (id: string, options: Remote) =>
+      exit(await (await import('./commands/rejected.ts')).showRejected(id, options)),
     );
   remote(rejected.command('retry [id]'))
     .description('send one in again, as it came or edited; or all of a source')

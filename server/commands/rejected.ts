@@ -35,6 +35,17 @@ export async function listRejected(options: RejectedOptions): Promise<0> {
   });
 }
 
+/** Writes all bytes that were kept of a line to standard output. */
+export async function showRejected(id: string, options: Remote): Promise<0> {
+  return withService<0>(options, async ({ ask }) => {
+    const answer = await ask(`/api/rejected/${encodeURIComponent(id)}`);
+    process.stdout.write(Buffer.from(await answer.arrayBuffer()));
+    if (answer.headers.get('tailpond-truncated') === 'true')
+      console.error('Only the beginning of this line was kept.');
+    return 0;
+  });
+}
+
 /** Sends one line in again, or all that were kept whole. */
 export async function retryRejected(id: string | undefined, options: RejectedOptions): Promise<0> {
   if ((id === undefined) === (options.all !== true))

@@ -78,7 +78,11 @@ function operationOf({
       ? { security: [] }
       : { security: [{ key: [] }, { bearer: [] }], description: `Needs the scope \`${scope}\`.` }),
     requestParams: {
-      path: z.object(Object.fromEntries(names.map((name) => [name, SourceName]))),
+      path: z.object(
+        Object.fromEntries(
+          names.map((name) => [name, name === 'source' ? SourceName : z.string()]),
+        ),
+      ),
       query: z.object(Object.fromEntries(query.map((each) => [each.name, schemaOf(each)]))),
     },
     ...(body

@@ -118,6 +118,13 @@ export const ROUTES: readonly Route[] = [
     answer: resultOf(RejectedLine),
   },
   {
+    method: 'get',
+    path: '/api/rejected/{id}',
+    summary: 'All that was kept of a rejected line, byte by byte',
+    scope: 'admin',
+    answer: 'application/octet-stream',
+  },
+  {
     method: 'post',
     path: '/api/rejected/retry',
     summary: 'Sends a rejected line in again',

@@ -105,6 +105,8 @@ for (const running of [true, false]) {
           });
           const shown = await run(data, ['rejected', 'list']);
           expect(shown.out).to.include(lines[0]?.id).and.include('one [31m').not.include('\u001b');
+          const one = await run(data, ['rejected', 'show', lines[0]?.id ?? '']);
+          expect([one.code, one.out]).to.deep.equal([0, lines[0]?.line]);
           const edited = await run(data, [
             ...['rejected', 'retry', lines[0]?.id ?? '', '--line', line('x').trimEnd()],
           ]);

@@ -70,7 +70,18 @@ describe('a rejected line that is tried again', () => {
       expect(await fault()).to.deep.equal([]);
       const stored = await served.store.rejectedLine(long?.id ?? '');
       expect(stored?.line.toString()).to.include(`"msg":"${text}"}`);
+      const bytes = (id: string) =>
+        served.http.get(`/api/rejected/${id}`).set('X-API-KEY', TOKEN).responseType('blob');
+      const { headers, body } = await bytes(long?.id ?? '');
+      expect(body.equals(stored?.line)).to.equal(true);
+      expect(headers).to.include({
+        'content-type': 'application/octet-stream',
+        'content-disposition': `attachment; filename="rejected-${long?.id}.log"`,
+        'tailpond-truncated': 'false',
+      });
       expect((await retry(served, { id: long?.id })).status).to.equal(200);
+      const gone = await served.get(`/api/rejected/${long?.id}`);
+      expect([gone.status, gone.body.code]).to.deep.equal([404, 'REJECTED_UNKNOWN']);
       await served.lines(3, 'auth_logs');
       const [again] = await rejectedOf(served);
       const kept = await served.store.rejectedLine(again?.id ?? '');

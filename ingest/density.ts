@@ -1,5 +1,5 @@
 import { SOURCES, type Source } from './source.ts';
-import type { Capacity, Sink } from './types.ts';
+import type { Capacity, IngestLog, Sink } from './types.ts';
 
 /** Whether a line of so many bytes may be the next row of its source; one that may is counted. */
 export type Density = (bytes: number) => boolean;
@@ -12,10 +12,20 @@ export type Density = (bytes: number) => boolean;
  */
 export async function densities(
   sink: Pick<Sink, 'capacity' | 'newestBytes'>,
+  log: IngestLog,
 ): Promise<(source: Source) => Density> {
   const all = new Map<Source, Density>();
-  for (const source of SOURCES)
-    all.set(source, density(sink.capacity, await sink.newestBytes(source)));
+  for (const source of SOURCES) {
+    const begun = await sink.newestBytes(source).catch((err) => {
+      // Mostly for want of memory, so there must be many.
+      log.warn(
+        { source, err },
+        'the newest rows can not be read: longer lines are rejected at first',
+      );
+      return Infinity;
+    });
+    all.set(source, density(sink.capacity, begun));
+  }
   return (source) => {
     const found = all.get(source);
     if (!found) throw new Error(`BUG: no density of ${source}`);

@@ -72,7 +72,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     storing,
     lanes: createLanes(sink),
     maxLine,
-    densityOf: await densities(sink),
+    densityOf: await densities(sink, log),
     capacity: sink.capacity,
   });
   const lag = createLag();

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
 import type { Density } from './density.ts';
+import { isTooDeep, MAX_DEPTH } from './depth.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -42,7 +43,8 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       !place.continues;
     const length = newline - start;
     if (!batch.admits(length)) break;
-    if (ordinary && length <= place.maxLine && place.fits(length)) {
+    const plain = ordinary && length <= place.maxLine && !isTooDeep(block, start, newline);
+    if (plain && place.fits(length)) {
       batch.count(length);
     } else {
       const line = block.subarray(start, newline);
@@ -99,6 +101,7 @@ function judge(
   if (line[first] !== OPEN_BRACE || line[end - 1] !== CLOSE_BRACE) {
     return rejected('it is not a JSON object');
   }
+  if (isTooDeep(line, first, end)) return rejected(TOO_DEEP);
   const text = clean ? undefined : repair(line.subarray(first, end));
   if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
   if (!fits(text?.length ?? end - first)) return rejected(TOO_MUCH);
@@ -117,6 +120,8 @@ function repair(line: Buffer): Buffer | undefined {
 export function tooLong(maxLine: number): string {
   return `it is longer than ${maxLine} bytes (TAILPOND_MAX_LINE)`;
 }
+
+const TOO_DEEP = `it is nested deeper than ${MAX_DEPTH} levels`;
 
 /** The reason given for a line that the sink has no memory for. */
 const TOO_MUCH =

@@ -92,7 +92,7 @@ export interface Sink {
    */
   readonly lanes: number;
   readonly capacity: Capacity;
-  /** Bytes of the newest rows of a source, `capacity.vectorRows` of them; Infinity when they can not be read. */
+  /** Bytes of the newest rows of a source, `capacity.vectorRows` of them. */
   newestBytes(source: Source): Promise<number>;
   /** Every file as last committed. */
   files(): Promise<KnownFile[]>;

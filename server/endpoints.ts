@@ -96,8 +96,13 @@ function unreadable(path: string, error: unknown): QueryFileError {
   );
 }
 
+/** What the engine says of a query's text. All else is trouble of its own, and the next start may not have it. */
+const OF_THE_TEXT =
+  /^(?:Parser|Syntax|Binder|Catalog|Not implemented|Invalid Input|Invalid Type|Mismatch Type|Conversion|Out of Range|Parameter Not \w+|Permission|Expression Depth \w+|Dependency|Sequence|Settings|Missing Extension) Error/i;
+
 async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
   const { select, columns } = await store.describe(query.sql).catch((error: Error) => {
+    if (!OF_THE_TEXT.test(error.message)) throw error;
     const line = Number(/LINE (\d+):/.exec(error.message)?.[1] ?? 1);
     throw new QueryFileError(file, line, error.message);
   });
@@ -113,6 +118,7 @@ async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
   }
   if (query.windows) {
     await store.describe(oldestOf(query.sql)).catch((error: Error) => {
+      if (!OF_THE_TEXT.test(error.message)) throw error;
       const reason =
         '--! windows needs a query that can stand in brackets, with a column "timestamp"';
       throw new QueryFileError(file, 1, `${reason}: ${error.message}`);

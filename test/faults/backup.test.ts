@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,8 +13,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
 import type { Store } from '../../server/store/index.ts';
-import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
+import {
+  eventually,
+  type Service,
+  withFolder,
+  withPond,
+  withService,
+  withStore,
+} from '../helpers.ts';
 import { append } from '../server/simulated-store.ts';
 import { newBooks } from './books.ts';
 import { faultCase } from './case.ts';
@@ -175,6 +184,42 @@ describe('a backup', () => {
       expect(text).to.match(/Corrupt database file|can not be read/);
     }),
   );
+
+  for (const version of [1, 2])
+    faultCase(
+      `D16i${version}`,
+      `of version ${version} of the schema: it is whole, and restored`,
+      () =>
+        withFolder(async (data) => {
+          const books = newBooks();
+          const sql = join(data, 'sql');
+          cpSync(join(ROOT, 'sql'), sql, { recursive: true });
+          for (const name of readdirSync(join(sql, 'schema')))
+            if (Number.parseInt(name, 10) > version) rmSync(join(sql, 'schema', name));
+          const backup = join(data, 'older.duckdb');
+          await withPond(
+            data,
+            async ({ store }) => {
+              dropLines(data, books, 500);
+              // The ledger of today is not that of then.
+              await eventually(async () => {
+                const count = 'select count(*) from edge_logs';
+                const { rows } = await store.query(count, {}, { maxRows: 1 });
+                expect(Number(rows[0]?.[0])).to.equal(500);
+              });
+              renameSync(await store.backup(new AbortController().signal), backup);
+            },
+            { sql },
+          );
+          const other = join(data, 'other');
+          mkdirSync(other);
+          const restored = await storeCommand(other, ['restore', backup]);
+          expect(restored.code, restored.text).to.equal(0);
+          const checked = await storeCommand(data, ['check']);
+          expect(checked.code, checked.text).to.equal(0);
+          await endsWhole(other, books);
+        }),
+    );
 
   faultCase('D16h', 'that is given up, or that the service stops in, leaves nothing behind', () =>
     withFolder(async (data) => {

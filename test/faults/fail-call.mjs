@@ -1,4 +1,5 @@
-// Preloaded into the service: its n-th call of DuckDB fails, n being FAULT_CALL; stderr says which that was.
+// Preloaded into the service: its n-th call of DuckDB fails, n being FAULT_CALL; or the first FAULT_TIMES statements fail, in the
+// engine itself, that match FAULT_SQL. stderr says which those were.
 import { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 
 const CALLS = [
@@ -7,7 +8,9 @@ const CALLS = [
   [DuckDBResult.prototype, ['fetchChunk', 'getRows']],
 ];
 
-let left = Number(process.env.FAULT_CALL);
+let left = Number(process.env.FAULT_CALL ?? 0);
+const matching = process.env.FAULT_SQL ? new RegExp(process.env.FAULT_SQL) : null;
+let times = Number(process.env.FAULT_TIMES ?? 0);
 for (const [prototype, names] of CALLS) {
   for (const name of names) {
     const original = prototype[name];
@@ -16,6 +19,11 @@ for (const [prototype, names] of CALLS) {
       if (--left === 0) {
         console.error(`FAULT in ${name}: ${String(args[0] ?? '').slice(0, 100)}`);
         throw new Error('Injected Error: this call was made to fail');
+      }
+      if (times > 0 && typeof args[0] === 'string' && matching?.test(args[0])) {
+        times--;
+        console.error(`FAULT in ${name}: ${args[0].slice(0, 100)}`);
+        args[0] = "select error('made to fail')";
       }
       return original.apply(this, args);
     };

@@ -10,9 +10,9 @@ import { faultCase, LONG } from './case.ts';
 
 const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
 /** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
-const CALLS = 130;
+const CALLS = 150;
 /** The short form takes every so-manieth, so that steps of each kind are met. */
-const STRIDE = LONG ? 1 : 9;
+const STRIDE = LONG ? 1 : 7;
 const PATHS = [
   '/readyz',
   '/api/ledger',

@@ -417,11 +417,20 @@ describe('lines that are no objects, or odd ones', () => {
     },
     'deep arrays': {
       becomes: 'row',
-      fields: `"metadata":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      fields: `"metadata":{"a":${'['.repeat(998)}${']'.repeat(998)}}`,
     },
     'deep objects': {
       becomes: 'row',
-      fields: `"metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+      fields: `"metadata":${'{"a":'.repeat(999)}1${'}'.repeat(999)}`,
+    },
+    'deeper arrays': {
+      becomes: 'rejected',
+      fields: `"metadata":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    },
+    // Such as ended the process, and the next one, too.
+    'deeper by far': {
+      becomes: 'rejected',
+      fields: `"more":{"a":${'['.repeat(250_000)}${']'.repeat(250_000)}}`,
     },
     'deep, and never closed': {
       becomes: 'rejected',

@@ -505,20 +505,33 @@ describe('the metadata of a line', () => {
     ]);
   });
 
-  it('is kept at any depth', async () => {
+  it('is kept with a thousand levels, and rejected with more', async () => {
     const deep = (n: number) => raw(`{"a":${'['.repeat(n)}${']'.repeat(n)}}`);
-    const { rows } = await take([
-      { id: '1', metadata: deep(100), message: 'm', time: 1763632800 },
-      { id: '2', metadata: deep(5000), message: 'm', time: 1763632800 },
-      { id: '3', metadata: deep(20_000) },
-      { id: '4', flat: deep(20_000) },
+    const others = { message: 'm', time: 1763632800 };
+    const brackets = { text: `"\\${'[{'.repeat(2000)}`, more: '{'.repeat(2000) };
+    const { rows, rejected } = await take([
+      { id: '1', metadata: deep(100), ...others },
+      // The line and its metadata are a level each.
+      { id: '2', metadata: deep(998), ...others },
+      { id: '3', metadata: deep(999), ...others },
+      { id: '4', metadata: deep(998) },
+      { id: '5', flat: deep(998) },
+      { id: '6', flat: deep(999) },
+      { id: '7', metadata: deep(20_000), ...others },
+      // Such as ended the process, again and again.
+      { id: '8', flat: deep(250_000) },
+      { id: '9', metadata: { list: Array(2000).fill([{}]), ...brackets }, ...others },
     ]);
-    expect(rows.map(({ metadata }) => String(metadata).length)).to.deep.equal([
+    expect(rows.map(({ id }) => id)).to.deep.equal(['1', '2', '4', '5', '9']);
+    expect(rows.map(({ metadata }) => String(metadata).length).slice(0, 4)).to.deep.equal([
       206,
-      10_006,
-      40_006,
-      40_006 + '{"flat":}'.length,
+      2002,
+      2002,
+      2002 + '{"flat":}'.length,
     ]);
+    expect(rejected.map(({ reason }) => reason)).to.deep.equal(
+      Array(4).fill('it is nested deeper than 1000 levels'),
+    );
   });
 });
 

@@ -53,6 +53,8 @@ export interface ModelFile {
   rest: string;
   /** The run of the service that has it open for certain; 0: none. */
   openIn: number;
+  /** The service has met it, and knows what it is. */
+  met: boolean;
   /** A copy that is shorter than what its original had come to when that was truncated, and may not be known as one yet. */
   short: boolean;
 }
@@ -89,6 +91,7 @@ export class ModelFiles {
       copy: false,
       rest: '',
       openIn: 0,
+      met: false,
       short: false,
     };
     writeFileSync(this.on(file), text, { flag: 'wx' });
@@ -118,7 +121,14 @@ export class ModelFiles {
 
   /** Copies the file to the newest rotated name, as logrotate's `copytruncate` does first. */
   copy(file: ModelFile): ModelFile {
-    const copy = { ...file, path: this.rotatedName(file.log), copy: true, rest: '', openIn: 0 };
+    const copy = {
+      ...file,
+      path: this.rotatedName(file.log),
+      copy: true,
+      rest: '',
+      openIn: 0,
+      met: false,
+    };
     copyFileSync(this.on(file), this.on(copy));
     this.files[file.log]?.splice(1, 0, copy);
     return copy;
@@ -127,7 +137,7 @@ export class ModelFiles {
   /** Packs a rotated file beside itself, as gzip does first. */
   pack(file: ModelFile): ModelFile {
     const path = `${file.path}.gz`;
-    const packed = { ...file, path, copy: true, packed: true, rest: '', openIn: 0 };
+    const packed = { ...file, path, copy: true, packed: true, rest: '', openIn: 0, met: false };
     writeFileSync(this.on(packed), gzipSync(file.text));
     const files = this.files[file.log] ?? [];
     files.splice(files.indexOf(file) + 1, 0, packed);

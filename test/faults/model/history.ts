@@ -117,6 +117,12 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
       await answer(get, '/readyz');
     }, SETTLE_MS);
     shaken = false;
+    const { get } = service as RunningService;
+    const met = await everythingIsRead(get, files.all()).then(
+      () => true,
+      () => false,
+    );
+    if (met) for (const file of files.all()) file.met = true;
   };
   const lookedAtAll = async () => {
     const { get } = service as RunningService;
@@ -161,9 +167,20 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
       case 'rename': {
         const file = files.at(operation.log, 0);
         if (!file) return;
-        lines.mayBeTwice(files.all().filter(({ log, copy }) => log === file.log && copy));
+        lines.mayBeTwice(
+          files.all().filter(({ log, copy, met }) => log === file.log && copy && !met),
+        );
         files.rename(file);
         if (operation.create) files.create(operation.log);
+        return;
+      }
+      case 'turns': {
+        const { log, packed } = operation;
+        for (let turn = 0; turn < operation.turns; turn++) {
+          await perform({ do: 'append', log, nth: 0, lines: 2, bytes: 60, bad: false });
+          await perform({ do: 'rename', log, create: true });
+          if (packed) await perform({ do: 'gzip', log, nth: 2, between: [] });
+        }
         return;
       }
       case 'copytruncate': {

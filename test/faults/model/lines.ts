@@ -27,7 +27,8 @@ export interface Line {
  * What must, may and must not be there of the lines of one history. A line
  *
  * - must be there once while it stands in a file, whole; when the service has said that it has it; and when its file was
- *   deleted while the service had it open, until that run ends ("is read to its end", docs/reliability.md);
+ *   deleted while the service had it open, until that run ends ("is read to its end", docs/reliability.md), which is so for half a
+ *   line at the end, too;
  * - may be there once when it was destroyed otherwise, after it had stood in a file beside a running service: nobody
  *   can tell whether that had read it;
  * - must not be there when it was destroyed before a service ran that could have read it.
@@ -87,7 +88,7 @@ export class ModelLines {
     const end = file.text.slice(file.text.lastIndexOf('\n') + 1);
     if (run > 0) this.note(end, file, run);
     if (run === 0 || file.openIn !== run) return;
-    for (const text of wholeLines([file])) {
+    for (const text of [...wholeLines([file]), end]) {
       const line = this.lines.get(text);
       if (line) line.heldIn = run;
     }

@@ -17,6 +17,8 @@ export type Operation =
   | { do: 'copytruncate'; log: number; between: readonly Operation[] }
   /** Compresses a rotated file; `between`: while the file and its `.gz` are both there. */
   | { do: 'gzip'; log: number; nth: number; between: readonly Operation[] }
+  /** Rotations by renaming, one right after the other, with lines in each file; `packed`: as with `delaycompress`. */
+  | { do: 'turns'; log: number; turns: number; packed: boolean }
   | { do: 'truncate'; log: number }
   | { do: 'delete'; log: number; nth: number }
   /** Deletes the file and makes it again at once, mostly with the same inode; `header`: with the line it always begins with. */
@@ -67,6 +69,14 @@ export function histories(logs: number, mounts: boolean): fc.Arbitrary<History> 
     { weight: 3, arbitrary: step('rename', { log, create: fc.boolean() }) },
     { weight: 3, arbitrary: step('copytruncate', { log, between }) },
     { weight: 2, arbitrary: step('gzip', { log, nth: fc.integer({ min: 1, max: 2 }), between }) },
+    {
+      weight: 2,
+      arbitrary: step('turns', {
+        log,
+        turns: fc.integer({ min: 2, max: 4 }),
+        packed: fc.boolean(),
+      }),
+    },
     { weight: 1, arbitrary: step('truncate', { log }) },
     { weight: 1, arbitrary: step('delete', { log, nth }) },
     {

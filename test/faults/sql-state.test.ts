@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import { ACCEPTED } from './sql/accepted.ts';
-import { type Stage, withStage } from './sql/stage.ts';
+import { withStage } from './sql/stage.ts';
+import { idle } from './trial.ts';
 
 /** Seconds of work, that an interrupt ends. */
 const SLOW =
@@ -56,11 +55,7 @@ describe('consumer SQL: from one query to the next', () => {
           }
           expect(faults.join('\n')).to.equal('');
           // A query that nobody waits for any more would take a core.
-          await eventually(async () => {
-            const before = cpuTicks(stage);
-            await delay(500);
-            expect(cpuTicks(stage) - before).to.be.below(15);
-          });
+          await idle(stage.service);
         },
       ),
     { timeoutMs: 60_000 + ABORTS * 1000 },
@@ -89,9 +84,3 @@ describe('consumer SQL: from one query to the next', () => {
     ),
   );
 });
-
-/** Processor time of the service so far, in hundredths of a second. */
-function cpuTicks({ service }: Stage): number {
-  const fields = readFileSync(`/proc/${service.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
-  return Number(fields?.[11]) + Number(fields?.[12]);
-}

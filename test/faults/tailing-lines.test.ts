@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { type Service, withService } from '../helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import {
+  cpuSeconds,
   holds,
   ledger,
   memoryMb,
@@ -547,12 +548,4 @@ function appendLong(path: string, bytes: number): { head: string } {
     writeSync(file, block, 0, Math.min(left, block.length));
   closeSync(file);
   return { head: 'y'.repeat(HEAD) };
-}
-
-/** Processor time that the service has used. */
-function cpuSeconds({ child }: Service): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
-  // USER_HZ is 100 on Linux.
-  return ((user ?? 0) + (system ?? 0)) / 100;
 }

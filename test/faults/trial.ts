@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Source } from '../../ingest/index.ts';
@@ -157,6 +158,23 @@ export function memoryMb({ child }: Service, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   const kilobytes = new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(status)?.[1];
   return Number(kilobytes) / 1024;
+}
+
+/** Processor time that the service has used. */
+export function cpuSeconds({ child }: Service): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  // USER_HZ is 100 on Linux.
+  return ((user ?? 0) + (system ?? 0)) / 100;
+}
+
+/** Waits until the service takes next to no processor time, so that no query runs in it. */
+export async function idle(service: Service): Promise<void> {
+  await eventually(async () => {
+    const before = cpuSeconds(service);
+    await delay(500);
+    expect(cpuSeconds(service) - before).to.be.below(0.15);
+  });
 }
 
 /** Asks `/livez` again and again until `action` ends; gives the longest time an answer took, in ms. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -21,7 +21,7 @@ import { ROOT } from '../../server/root.ts';
 import { spawnService, withFolder, withService } from '../helpers.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';
-import { allStored, dropLines, ledger } from './lines.ts';
+import { allStored, drop, dropLines, ledger } from './lines.ts';
 import { storeCommand } from './store-command.ts';
 
 const EX_CONFIG = 78;
@@ -110,6 +110,43 @@ describe('a broken store', () => {
       writeFileSync(databaseOf(data), fixture('schema-999'));
       await refused(data, /schema version 999.*install the newer one/);
     }),
+  );
+
+  faultCase(
+    'D10m',
+    'a flipped bit in rows: what reads them fails, lines come in, all else is answered, and a check names it',
+    () =>
+      withFolder(async (data) => {
+        const books = newBooks();
+        const noise = () => randomBytes(100).toString('hex');
+        drop(
+          data,
+          'edge_logs/a.ndjson',
+          Array.from({ length: 20_000 }, () => books.line('edge_logs', noise())).join(''),
+        );
+        await withService(data, async (service) => {
+          await allStored(service, books);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        flipMiddle(databaseOf(data));
+        await withService(data, async (service) => {
+          const ask = (sql: string) =>
+            service.get(`/api/endpoints/query/logs.all?project=p&sql=${encodeURIComponent(sql)}`);
+          const texts = await ask(
+            "select count(*) as n from edge_logs where event_message like '%z%'",
+          );
+          expect([texts.status, texts.body.code]).to.deep.equal([500, 'INTERNAL']);
+          dropLines(data, books, 100);
+          dropLines(data, books, 100, 'auth_logs');
+          await allStored(service, books);
+          const count = await ask('select count(*) as n from edge_logs');
+          expect(count.body.result).to.deep.equal([{ n: 20_100 }]);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        const { code, text } = await storeCommand(data, ['check']);
+        expect(code, text).to.equal(1);
+        expect(text).to.match(/edge_logs can not be read/);
+      }),
   );
 
   faultCase(

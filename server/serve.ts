@@ -70,15 +70,14 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       abandon();
     }
   };
-  const crash = (error: unknown, message: string, end: () => void = () => exit(1)) => {
+  const endNow = () => (store?.busy() ? abandon() : exit(1));
+  const crash = (error: unknown, message: string, end: () => void = endNow) => {
     logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
     end();
   };
   // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.
   process.on('uncaughtException', (error) => {
-    const message = 'an error that nobody handles';
-    if (store?.busy()) crash(error, `${message}, while queries run`, abandon);
-    else crash(error, message);
+    crash(error, `an error that nobody handles${store?.busy() ? ', while queries run' : ''}`);
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
@@ -110,7 +109,6 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
-      // The queries that run end by themselves then.
       onFatal: (error) => crash(error, 'the database has given up'),
       onStuck: (error) => crash(error, 'a query can not be ended', abandon),
     });

@@ -6,6 +6,8 @@ import { interruptible } from './read.ts';
 export interface Asides {
   /** Starts work, which `signal` or a close interrupts wherever it runs `onOwn`; then throws the reason. */
   start<T>(signal: AbortSignal, work: (onOwn: OnOwn) => Promise<T>): Promise<T>;
+  /** Whether any work goes on. */
+  busy(): boolean;
   /** Interrupts all work and waits until it has ended. */
   close(): Promise<void>;
 }
@@ -32,6 +34,7 @@ export function createAsides(engine: Engine): Asides {
       running.add(ended);
       return result;
     },
+    busy: () => running.size > 0,
     async close() {
       closing.abort(new Error('The service is stopping.'));
       await Promise.all(running);

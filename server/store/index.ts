@@ -203,7 +203,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         query: (text, values, limits) => fatal(sandbox.query(text, values, limits)),
         use: () => sandbox.use(),
       },
-      busy: () => readers.busy() || sandbox.busy(),
+      busy: () => readers.busy() || sandbox.busy() || asides.busy(),
       stop(reason) {
         readers.stop(reason);
         sandbox.stop(reason);

@@ -18,6 +18,10 @@ import { faultCase, LONG } from './case.ts';
 import { injected } from './injected.ts';
 import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
+const LIMIT_MS = 500;
+/** How long a service lets a query go on after that: docs/install.md. */
+const GRACE_MS = 15_000;
+
 describe('an end that was not asked for', () => {
   for (const [id, fault] of [
     ['D22a', 'rejection'],
@@ -69,6 +73,74 @@ describe('an end that was not asked for', () => {
           await store.shutdown();
         }
       }),
+  );
+});
+
+describe('a query of a running service that no interrupt ends', () => {
+  const serving = (options: SpawnOptions = {}): SpawnOptions => ({
+    env: {
+      ...options.env,
+      TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
+      TAILPOND_QUERY_TIMEOUT: `${LIMIT_MS}ms`,
+    },
+  });
+  /** The status of its answer, or that there was none. */
+  const ask = (service: Service) =>
+    service.get('/api/endpoints/query/endless?id=line-0').then(
+      ({ status }) => status,
+      () => 'none',
+    );
+
+  faultCase(
+    'D22e',
+    'is fatal once its time and the grace are over: SIGKILL to itself, no line lost or doubled',
+    () =>
+      underLoad(async (service) => {
+        // One that an interrupt ends is answered, and forgotten.
+        const long = await service.get('/api/endpoints/query/long?id=line-0');
+        expect(long.status, JSON.stringify(long.body)).to.equal(504);
+        const asked = Date.now();
+        const closed = once(service.child, 'close');
+        const answer = ask(service);
+        const before = (await ledger(service))[0]?.rows;
+        await eventually(async () =>
+          expect((await ledger(service))[0]?.rows).to.be.greaterThan(Number(before) + 1000),
+        );
+        expect((await service.get('/readyz')).status).to.equal(200);
+        // Not exit 1, which would wait for the query's thread.
+        expect(await closed).to.deep.equal([null, 'SIGKILL']);
+        expect(await answer).to.be.oneOf([504, 'none']);
+        const fatal = service.log.filter(({ level }) => level === 60);
+        expect(fatal).to.have.length(1);
+        expect(fatal[0]?.msg).to.match(/^a query can not be ended; start again/);
+        expect(JSON.stringify(fatal)).to.contain(
+          `a query goes on ${GRACE_MS} ms after it was interrupted`,
+        );
+        expect(Date.parse(`${fatal[0]?.time}`) - asked).to.be.at.least(LIMIT_MS + GRACE_MS);
+      }, serving()),
+  );
+
+  faultCase(
+    'D22f',
+    'does not keep a fault that nobody handles from ending the process: SIGKILL to itself',
+    () =>
+      underLoad(
+        async (service) => {
+          const closed = once(service.child, 'close');
+          // As many as there are connections: what waits for one for longer than a query may take tells that they run.
+          const answers = Array.from({ length: 4 }, () => ask(service));
+          await eventually(async () =>
+            expect((await service.get('/api/ledger')).status).to.equal(504),
+          );
+          expect(await service.end('SIGUSR2')).to.equal('SIGKILL');
+          await closed;
+          expect(await Promise.all(answers)).to.deep.equal(['none', 'none', 'none', 'none']);
+          const fatal = service.log.filter(({ level }) => level === 60);
+          expect(fatal).to.have.length(1);
+          expect(fatal[0]?.msg).to.match(/^an error that nobody handles, while queries run;/);
+        },
+        serving(injected('rejection')),
+      ),
   );
 });
 

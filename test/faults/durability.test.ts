@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { readConfig } from '../../server/config.ts';
+import { ROOT } from '../../server/root.ts';
 import { seeded } from '../bench/lines.ts';
 import {
   eventually,
@@ -18,12 +20,16 @@ import {
   withStore,
 } from '../helpers.ts';
 import { DAY, simulatedClock } from '../server/simulated-store.ts';
-import { newBooks } from './books.ts';
+import { type Books, newBooks } from './books.ts';
 import { faultCase, LONG, notHere } from './case.ts';
+import { dial, get } from './http.ts';
 import { allStored, drop, dropLines, endsWhole, startWriter } from './lines.ts';
 
 const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
 const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
+/** `checkpoint_threshold` of server/store/engine.ts. */
+const THRESHOLD = 256e6;
+const KEY = `X-API-KEY: ${TOKEN}`;
 
 describe('kill -9 again and again', () => {
   faultCase(
@@ -228,31 +234,137 @@ describe('retention and restarts', () => {
 });
 
 describe('the write-ahead log', () => {
-  faultCase('D19', 'is written back though clients do not read their answers', () =>
-    withFolder((data) =>
-      withService(data, async (service) => {
+  faultCase(
+    'D19a',
+    'is written back at its threshold though clients do not read an export and their answers',
+    () =>
+      withFolder(async (data) => {
         const books = newBooks();
-        dropLines(data, books, 2000);
-        await allStored(service, books);
-        const { port } = new URL(service.url);
-        const path = '/api/endpoints/query/logs.all?project=p';
-        const slow = Array.from({ length: 8 }, () => {
-          const socket = connect(Number(port), '127.0.0.1').pause();
-          socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${TOKEN}\r\n\r\n`.repeat(50));
-          return socket;
-        });
-        try {
-          dropLines(data, books, 20_000);
+        await withService(data, async (service) => {
+          // More than what the sockets on the way hold, and than a page of an export.
+          const { rows } = dropLong(data, books, 4e7);
           await allStored(service, books);
-          await eventually(() => expect(walBytes(data)).to.be.below(100_000));
-        } finally {
-          for (const socket of slow) socket.destroy();
-        }
-        expect(await service.end('SIGTERM')).to.equal(0);
+          const unread = dial(service.url).pause();
+          const to = new Date().toISOString();
+          unread.write(get(`/api/export/edge_logs?format=ndjson&to=${to}`, KEY));
+          await once(unread, 'readable');
+          const slow = Array.from({ length: 8 }, () => {
+            const socket = dial(service.url).pause();
+            const path = '/api/endpoints/query/logs.all?project=p';
+            socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${KEY}\r\n\r\n`.repeat(50));
+            return socket;
+          });
+          try {
+            const sizes = await sizesWhile(data, async () => {
+              await writeLong(data, books, 2.3 * THRESHOLD);
+              await allStored(service, books);
+            });
+            expect(sizes.most).to.be.within(0.9 * THRESHOLD, 2 * THRESHOLD);
+            expect(sizes.leastAfter).to.be.below(0.2 * THRESHOLD);
+            await eventually(() => expect(walBytes(data)).to.be.below(100_000));
+            // It was open all the time.
+            expect(await lastLine(unread)).to.equal(`{"count":${rows}}`);
+          } finally {
+            for (const socket of [...slow, unread]) socket.destroy();
+          }
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        expect(await books.differences(data)).to.deep.equal([]);
       }),
-    ),
+  );
+
+  faultCase(
+    'D19b',
+    'is written back once a query has ended that ran while more than its threshold came in',
+    () =>
+      withFolder(async (data) => {
+        const books = newBooks();
+        await withService(
+          data,
+          async (service) => {
+            dropLines(data, books, 1);
+            await allStored(service, books);
+            const client = new AbortController();
+            const answer = fetch(`${service.url}/api/endpoints/query/long?id=line-0`, {
+              headers: { 'X-API-KEY': TOKEN },
+              signal: client.signal,
+            }).then(
+              ({ status }) => `it was answered with ${status}`,
+              (error: Error) => error.name,
+            );
+            const sizes = await sizesWhile(data, async () => {
+              await writeLong(data, books, 1.3 * THRESHOLD);
+              await allStored(service, books);
+            });
+            expect(sizes.most).to.be.above(0.9 * THRESHOLD);
+            // The query is interrupted when its client leaves.
+            client.abort();
+            expect(await answer).to.equal('AbortError');
+            await eventually(() => expect(walBytes(data)).to.be.below(100_000));
+            expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          {
+            env: {
+              TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
+              TAILPOND_QUERY_TIMEOUT: '2m',
+            },
+          },
+        );
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
   );
 });
+
+/** Appends so many bytes of lines that fill the log byte for byte: long ones that do not compress; gives how many there are. */
+function dropLong(data: string, books: Books, bytes: number) {
+  let text = '';
+  let rows = 0;
+  for (; text.length < bytes; rows++)
+    text += books.line('edge_logs', randomBytes(7000).toString('base64'));
+  drop(data, 'edge_logs/a.ndjson', text);
+  return { rows };
+}
+
+/** The same, little by little. */
+async function writeLong(data: string, books: Books, bytes: number) {
+  for (let written = 0; written < bytes; written += 5e6) {
+    dropLong(data, books, 5e6);
+    await delay(10);
+  }
+}
+
+/** How large the log was at most while `action` ran, and how small after that. */
+async function sizesWhile(data: string, action: () => Promise<void>) {
+  let most = 0;
+  let leastAfter = Infinity;
+  let over = false;
+  const watching = (async () => {
+    for (; !over; await delay(10)) {
+      const bytes = walBytes(data);
+      leastAfter = bytes > most ? Infinity : Math.min(leastAfter, bytes);
+      most = Math.max(most, bytes);
+    }
+  })();
+  try {
+    await action();
+  } finally {
+    over = true;
+    await watching;
+  }
+  return { most, leastAfter };
+}
+
+/** The last line of an answer in chunks, whose rest is read only now. */
+async function lastLine(socket: Socket) {
+  let end = '';
+  socket.on('data', (bytes) => {
+    end = (end + bytes.toString('latin1')).slice(-1000);
+  });
+  socket.resume();
+  await once(socket, 'close');
+  return end.split('\n').findLast((line) => line.startsWith('{"count"'));
+}
 
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 

@@ -138,13 +138,16 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     } while (file.judged !== file.version && file.known.offset > before);
   };
 
-  /** Files that no path leads to any more are read to their end, and let go. */
-  const letGo = async () => {
+  /** Files that no path leads to any more are read to their end, and let go; without room those that have been. */
+  const letGo = async (room: boolean) => {
     for (const file of [...files.tailed.values()]) {
       if (file.found || !file.content) continue;
       const { nlink } = await file.content.handle.stat();
       if (!files.isOver(file, nlink === 0)) continue;
-      if (file.known.shadowOf === null) await storeToTheEnd(file);
+      if (file.known.shadowOf === null && behind(file) > 0) {
+        if (!room) continue;
+        await storeToTheEnd(file);
+      }
       await storing.stored();
       if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
     }
@@ -168,24 +171,26 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         if (stale) await files.reload();
         stale = false;
         const begin = performance.now();
-        if (begin >= sweepAt) await sweep();
+        const sweeps = begin >= sweepAt;
+        if (sweeps) await sweep();
         await lookAtHotFiles();
         lag.look(files.tailed.values(), performance.now());
         if (!(await hasRoom())) {
           await storing.stored();
+          // Their space may be all that is wanting.
+          await letGo(false);
           await sink.idle();
           await waker.sleep(ROOM_MS, false);
           continue;
         }
         const done = await work();
+        // Now and then however much there is to do: they take handles and space.
+        if (sweeps || done === 'nothing') await letGo(true);
         if (done === 'backlog') continue;
         await storing.stored();
         retryMs = RETRY_MS;
         trouble = null;
-        if (done === 'nothing') {
-          await letGo();
-          await sink.idle();
-        }
+        if (done === 'nothing') await sink.idle();
         const hot = done === 'live' || [...files.tailed.values()].some(isHot);
         const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
         await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
@@ -198,6 +203,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           () => false,
           () => true,
         );
+        if (!stale) await letGo(false).catch(() => {});
         await waker.sleep(retryMs, false);
         retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
       }

@@ -137,8 +137,11 @@ export function createWriter({
     }
     const counts: Counts[] = [];
     for (const part of parts) counts.push(await storeLines(part, ingestedAtUs, scan));
-    for (const { source, rejected } of counts)
-      await insertRejected(connection, source, rejected, ingestedAtUs);
+    await insertRejected(
+      connection,
+      counts.flatMap(({ source, rejected }) => rejected.map((line) => ({ ...line, source }))),
+      ingestedAtUs,
+    );
     const files = new Map(batches.flatMap((batch) => batch.files.map((file) => [file.id, file])));
     await replaceFiles(connection, [...files.values()], [], clock.now());
     await connection.run(

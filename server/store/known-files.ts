@@ -1,5 +1,6 @@
 import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
 import type { KnownFile, Source } from '../../ingest/index.ts';
+import { appendRows } from './append-rows.ts';
 
 /** Puts the states of some files in place of those that are there, and forgets others; within the caller's transaction. */
 export async function replaceFiles(
@@ -12,27 +13,27 @@ export async function replaceFiles(
   if (ids.length > 0) await connection.run(`delete from files where id in (${ids.join(', ')})`);
   if (files.length === 0) return;
   const updatedAt = new DuckDBTimestampValue(BigInt(Math.floor(nowMs)) * 1000n);
-  const appender = await connection.createAppender('files');
-  for (const file of files) {
-    appender.appendBigInt(BigInt(file.id));
-    appender.appendVarchar(file.source);
-    appender.appendVarchar(file.path);
-    appender.appendVarchar(file.inode);
-    appender.appendBigInt(BigInt(file.offset));
-    appender.appendBigInt(BigInt(file.head.length));
-    appender.appendVarchar(file.head.hash);
-    appender.appendBigInt(BigInt(file.anchor.length));
-    appender.appendVarchar(file.anchor.hash);
-    appender.appendBoolean(file.openLine);
-    if (file.shadowOf === null) appender.appendNull();
-    else appender.appendBigInt(BigInt(file.shadowOf));
-    appender.appendBoolean(file.gone);
-    if (file.finished === null) appender.appendNull();
-    else appender.appendVarchar(file.finished);
-    appender.appendTimestamp(updatedAt);
-    appender.endRow();
-  }
-  appender.closeSync();
+  await appendRows(connection, 'files', (appender) => {
+    for (const file of files) {
+      appender.appendBigInt(BigInt(file.id));
+      appender.appendVarchar(file.source);
+      appender.appendVarchar(file.path);
+      appender.appendVarchar(file.inode);
+      appender.appendBigInt(BigInt(file.offset));
+      appender.appendBigInt(BigInt(file.head.length));
+      appender.appendVarchar(file.head.hash);
+      appender.appendBigInt(BigInt(file.anchor.length));
+      appender.appendVarchar(file.anchor.hash);
+      appender.appendBoolean(file.openLine);
+      if (file.shadowOf === null) appender.appendNull();
+      else appender.appendBigInt(BigInt(file.shadowOf));
+      appender.appendBoolean(file.gone);
+      if (file.finished === null) appender.appendNull();
+      else appender.appendVarchar(file.finished);
+      appender.appendTimestamp(updatedAt);
+      appender.endRow();
+    }
+  });
 }
 
 /** Every file as last committed. */

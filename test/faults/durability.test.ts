@@ -191,6 +191,50 @@ describe('a statement that fails', () => {
           await endsWhole(data, books);
         }),
     );
+
+  for (const [id, table] of [
+    ['D07c', 'files'],
+    ['D07d', 'rejected'],
+    ['D07e', 'rejected_rest'],
+  ] as const)
+    faultCase(
+      id,
+      `in an appender to \`${table}\`, four times: nothing of what was rolled back is written later`,
+      () =>
+        withFolder(async (data) => {
+          const books = newBooks();
+          const preload = new URL('fail-call.mjs', import.meta.url);
+          const env = {
+            NODE_OPTIONS: `--import=${preload}`,
+            FAULT_APPENDER: table,
+            FAULT_TIMES: '4',
+          };
+          const more = () => {
+            dropLines(data, books, 3);
+            const bad = `no object ${'x'.repeat(9000)}`;
+            books.bad(bad);
+            drop(data, 'edge_logs/a.ndjson', `${bad}\n`);
+          };
+          await withService(
+            data,
+            async (service) => {
+              more();
+              await allStored(service, books);
+              more();
+              await allStored(service, books);
+              const failed = service.errors.filter((line) => line.startsWith('FAULT'));
+              expect(failed).to.have.length(4);
+              await service.end('SIGKILL');
+            },
+            { env },
+          );
+          await endsWhole(data, books);
+          await withStore(data, async (store) => {
+            const { faults } = await store.inspect(new AbortController().signal);
+            expect(faults).to.deep.equal([]);
+          });
+        }),
+    );
 });
 
 describe('retention and restarts', () => {

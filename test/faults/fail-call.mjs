@@ -1,5 +1,8 @@
 // Preloaded into the service: its n-th call of DuckDB fails, n being FAULT_CALL; or the first FAULT_TIMES statements fail, in the
-// engine itself, that match FAULT_SQL. stderr says which those were.
+// engine itself, that match FAULT_SQL; or the first FAULT_TIMES appenders to the table FAULT_APPENDER can not be closed, and
+// garbage is collected all the time. stderr says which those were.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 
 const CALLS = [
@@ -28,4 +31,19 @@ for (const [prototype, names] of CALLS) {
       return original.apply(this, args);
     };
   }
+}
+
+if (process.env.FAULT_APPENDER) {
+  const { createAppender } = DuckDBConnection.prototype;
+  DuckDBConnection.prototype.createAppender = async function (table, ...rest) {
+    const appender = await createAppender.call(this, table, ...rest);
+    if (table === process.env.FAULT_APPENDER && times-- > 0)
+      appender.closeSync = () => {
+        console.error(`FAULT in an appender to ${table}`);
+        throw new Error('Injected Error: this appender was made to fail');
+      };
+    return appender;
+  };
+  setFlagsFromString('--expose_gc');
+  setInterval(runInNewContext('gc'), 30).unref();
 }

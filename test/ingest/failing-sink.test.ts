@@ -1,4 +1,4 @@
-import { appendFileSync, truncateSync, unlinkSync } from 'node:fs';
+import { appendFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../ingest/index.ts';
@@ -26,6 +26,43 @@ describe('a sink that fails', () => {
           await eventually(async () =>
             expect(await ids(store)).to.deep.equal(['0', '1', '2', '3', '4']),
           );
+        } finally {
+          await ingest.close();
+        }
+      }),
+    ));
+
+  it('keeps two rejected lines apart that stood at one place of two files with one path', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const logs = join(data, 'logs');
+        let reason: string | null = 'the test says so';
+        const sink = { ...store.sink, room: async () => reason };
+        const ingest = await startIngest(
+          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          sink,
+        );
+        try {
+          const path = join(logs, 'auth_logs/x.log');
+          const files = () =>
+            ingest.status().sources.find(({ source }) => source === 'auth_logs')?.files;
+          const texts = ['a', 'b'].map((letter) => letter.repeat(9000));
+          writeFileSync(path, `${texts[0]}\n`);
+          await eventually(() => expect(files()).to.equal(1));
+          unlinkSync(path);
+          writeFileSync(path, `${texts[1]}\n`);
+          await eventually(() => expect(files()).to.equal(2));
+          reason = null;
+          const lines = await eventually(async () => {
+            const found = await store.rejected('auth_logs', 10);
+            expect(found).to.have.length(2);
+            return found;
+          });
+          const kept = [];
+          for (const { id } of lines) kept.push(await store.rejectedLine(String(id)));
+          expect(kept.map((line) => line?.line.toString()).sort()).to.deep.equal(texts);
+          expect(await store.removeRejected(String(lines[0]?.id))).to.equal(true);
+          expect(await store.rejected('auth_logs', 10)).to.have.length(1);
         } finally {
           await ingest.close();
         }

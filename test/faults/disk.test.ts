@@ -339,6 +339,42 @@ describe('a disk that is nearly full', () => {
   );
 
   mountCase(
+    'D05h',
+    'goes on by itself when logs are deleted that were read, and whose space is all that is wanting',
+    'tmpfs',
+    () =>
+      withFolder((data) =>
+        withTmpfs(data, 120, async () => {
+          const books = newBooks();
+          drop(
+            data,
+            'edge_logs/a.ndjson',
+            Array.from({ length: 20_000 }, () => books.line('edge_logs', 'x'.repeat(1500))).join(
+              '',
+            ),
+          );
+          await withService(
+            data,
+            async (service) => {
+              await allStored(service, books);
+              fill(data, 30e6);
+              await eventually(async () =>
+                expect((await service.get('/readyz')).status).to.equal(503),
+              );
+              dropLines(data, books, 10, 'auth_logs');
+              rmSync(join(data, 'logs/edge_logs/a.ndjson'));
+              await allStored(service, books);
+              expect((await service.get('/readyz')).status).to.equal(200);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            { env: { TAILPOND_MIN_FREE: '40MB' } },
+          );
+          expect(await books.differences(data)).to.deep.equal([]);
+        }),
+      ),
+  );
+
+  mountCase(
     'D05c',
     'goes on by itself when what is kept by size leaves room inside the database file',
     'tmpfs',

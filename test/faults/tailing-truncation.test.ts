@@ -12,6 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually, type Service, withService } from '../helpers.ts';
 import { faultCase } from './case.ts';
@@ -192,7 +193,38 @@ describe('a file that is deleted', () => {
     );
   }
 
-  faultCase('T12', 'deleted with unread bytes, which are read, and the handle is closed', () =>
+  faultCase(
+    'T12b',
+    'deleted while another grows without a pause: its half line is taken, its handle closed',
+    () =>
+      withTrial((trial) =>
+        run(trial.data, async (service) => {
+          const half = '{"id":"half';
+          const path = trial.at('app.log');
+          writeFileSync(path, `${trial.lines(1)}${half}`);
+          trial.books.bad(half);
+          let over = false;
+          const writing = (async () => {
+            for (; !over; await delay(4)) appendFileSync(trial.at('live.log'), trial.lines(1));
+          })();
+          try {
+            await eventually(async () => expect((await ledger(service)).files).to.equal(2));
+            unlinkSync(path);
+            await eventually(
+              async () => expect((await ledger(service)).rejected).to.equal(1),
+              20_000,
+            );
+            await eventually(() => expect(deletedFilesOf(service)).to.deep.equal([]));
+          } finally {
+            over = true;
+            await writing;
+          }
+          await settles(service, trial);
+        }),
+      ),
+  );
+
+  faultCase('T12a', 'deleted with unread bytes, which are read, and the handle is closed', () =>
     withTrial((trial) =>
       run(trial.data, async (service) => {
         const path = trial.at('app.log');

@@ -1,30 +1,41 @@
 import { SOURCES, type Source } from './source.ts';
 import type { Capacity, IngestLog, Sink } from './types.ts';
 
-/** Whether a line of so many bytes may be the next row of its source; one that may is counted. */
-export type Density = (bytes: number) => boolean;
-
 /**
- * Sees to it that lines that follow one another do not have more bytes together than the sink can hold. Only those beyond
- * the mean that it can are ever refused: usual lines always fit (docs/decisions/0014). Lines that are read again, because they
- * could not be stored, count again: that way it is never too many. Neither do restarts add up: what the newest rows have
- * counts from the beginning.
+ * Sees to it that the rows of a source that follow one another do not have more bytes together than the sink can hold. Only lines
+ * beyond the mean that it can are ever refused: usual ones always fit (docs/decisions/0014). What is counted is what the newest rows
+ * had when that was last asked, and all long lines since: so neither restarts, nor lines that become no rows after all, nor lines
+ * that are read again lead beyond.
  */
+export interface Density {
+  /** Whether a line of so many bytes is too much unless `renew` finds that others have followed the long ones before it. */
+  waits(bytes: number): boolean;
+  /** Whether a line of so many bytes may be a row; one that may is counted. */
+  takes(bytes: number): boolean;
+  /** Whether a line waits. */
+  due(): boolean;
+  /** Asks the sink what the newest rows have. All that was taken must be stored. */
+  renew(): Promise<void>;
+}
+
+/** With fewer lines since the last time it is not worth asking again. */
+const FEW_LINES = 128;
+
 export async function densities(
   sink: Pick<Sink, 'capacity' | 'newestBytes'>,
   log: IngestLog,
 ): Promise<(source: Source) => Density> {
   const all = new Map<Source, Density>();
   for (const source of SOURCES) {
-    const begun = await sink.newestBytes(source).catch((err) => {
-      // Mostly for want of memory, so there must be many.
-      log.warn(
-        { source, err },
-        'the newest rows can not be read: longer lines are rejected at first',
-      );
-      return Infinity;
-    });
-    all.set(source, density(sink.capacity, begun));
+    const one = density(sink.capacity, () =>
+      sink.newestBytes(source).catch((err) => {
+        // Mostly for want of memory, so there must be many.
+        log.warn({ source, err }, 'the newest rows can not be read: longer lines are rejected');
+        return Infinity;
+      }),
+    );
+    await one.renew();
+    all.set(source, one);
   }
   return (source) => {
     const found = all.get(source);
@@ -33,14 +44,28 @@ export async function densities(
   };
 }
 
-function density({ vectorRows, vectorBytes, longBytes }: Capacity, begun: number): Density {
-  let [rows, rowsBytes] = [0, begun];
-  return (bytes) => {
-    if (rows === vectorRows) [rows, rowsBytes] = [0, 0];
-    if (bytes > longBytes) return false;
-    if (bytes > vectorBytes / vectorRows && rowsBytes + bytes > vectorBytes) return false;
-    rows++;
-    rowsBytes += bytes;
-    return true;
+function density(
+  { vectorRows, vectorBytes, longBytes }: Capacity,
+  newestBytes: () => Promise<number>,
+): Density {
+  const mean = vectorBytes / vectorRows;
+  let [counted, lines, due] = [0, 0, false];
+  const isTooMuch = (bytes: number) => bytes > mean && counted + bytes > vectorBytes;
+  return {
+    waits(bytes) {
+      due ||= isTooMuch(bytes) && bytes <= longBytes && lines >= FEW_LINES;
+      return due;
+    },
+    takes(bytes) {
+      if (bytes > longBytes || isTooMuch(bytes)) return false;
+      if (bytes > mean) counted += bytes;
+      lines++;
+      return true;
+    },
+    due: () => due,
+    async renew() {
+      counted = await newestBytes();
+      [lines, due] = [0, false];
+    },
   };
 }

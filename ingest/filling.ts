@@ -12,7 +12,7 @@ import type { Batch, Capacity } from './types.ts';
 
 export interface FillingOptions {
   readonly files: Files;
-  readonly storing: Pick<Storing, 'maxLines' | 'stagingPath'>;
+  readonly storing: Pick<Storing, 'maxLines' | 'stagingPath' | 'stored'>;
   readonly lanes: Lanes;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
@@ -46,11 +46,21 @@ export function createFill({
     for (const source of new Set(chosen.map((file) => file.known.source))) {
       let own = chosen.filter((file) => file.known.source === source);
       const wanted = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
+      const density = densityOf(source);
       for (let n = 0; n < wanted; n++) {
+        if (n === 0 && density.due()) {
+          await storing.stored();
+          await density.renew();
+        }
         // What others have taken would leave one of several less than full, and then they are stored one by one.
         if (wanted > 1) space = spaceFor(maxLines, capacity);
         const open = openBatch(source, storing.stagingPath(batches.length), space);
         const batch = await takeAll(own, open, idsIn(batches), end);
+        // Whoever asks for the end of a file takes it that there is none if nothing was taken.
+        if (!batch && n === 0 && density.due()) {
+          n--;
+          continue;
+        }
         if (batch) batches.push(batch);
         space = open.left();
         // One that is full of other things than lines is not stored beside others.
@@ -98,7 +108,7 @@ export function createFill({
     try {
       const result = await tail(content, file.known, file.long, batch, {
         maxLine,
-        fits: densityOf(file.known.source),
+        density: densityOf(file.known.source),
         openEnd,
         buffer,
       });

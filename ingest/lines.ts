@@ -17,8 +17,7 @@ export interface Place {
   readonly continues: boolean;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  /** Whether one more line of so many bytes may be a row. */
-  readonly fits: Density;
+  readonly density: Density;
 }
 
 /**
@@ -42,9 +41,9 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       block[newline - 1] === CLOSE_BRACE &&
       !place.continues;
     const length = newline - start;
-    if (!batch.admits(length)) break;
+    if (!batch.admits(length) || place.density.waits(length)) break;
     const plain = ordinary && length <= place.maxLine && !isTooDeep(block, start, newline);
-    if (plain && place.fits(length)) {
+    if (plain && place.density.takes(length)) {
       batch.count(length);
     } else {
       const line = block.subarray(start, newline);
@@ -80,7 +79,7 @@ type Verdict =
 
 function judge(
   line: Buffer,
-  { maxLine, fits }: Place,
+  { maxLine, density }: Place,
   continues: boolean,
   clean: boolean,
 ): Verdict {
@@ -104,7 +103,7 @@ function judge(
   if (isTooDeep(line, first, end)) return rejected(TOO_DEEP);
   const text = clean ? undefined : repair(line.subarray(first, end));
   if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
-  if (!fits(text?.length ?? end - first)) return rejected(TOO_MUCH);
+  if (!density.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
   if (!text) return { kind: 'whole', first };
   return { kind: 'repaired', first, text };
 }

@@ -34,7 +34,7 @@ export type OpenEnd =
 
 export interface TailOptions {
   readonly maxLine: number;
-  readonly fits: Density;
+  readonly density: Density;
   readonly openEnd: OpenEnd;
   /** Working memory from `tailBuffer`; one tail at a time may use it. */
   readonly buffer: Buffer;
@@ -69,7 +69,7 @@ export async function tail(
   batch: OpenBatch,
   options: TailOptions,
 ): Promise<TailResult> {
-  const { buffer, maxLine, fits } = options;
+  const { buffer, maxLine, density } = options;
   const undo = batch.mark();
   const nothing = Buffer.alloc(0);
   const changed: TailResult = { outcome: 'changed', known, long: null, recent: nothing };
@@ -133,7 +133,7 @@ export async function tail(
     passBlanks();
     const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
     if (newline >= next) {
-      const place = { file: known.path, offset: base + next, continues, maxLine, fits };
+      const place = { file: known.path, offset: base + next, continues, maxLine, density };
       next += await takeLines(buffer.subarray(next, newline + 1), place, batch);
       continues = openLine = false;
       full = next <= newline || batch.room() === 0;
@@ -164,7 +164,7 @@ export async function tail(
     const text = buffer.subarray(next, have);
     if (options.openEnd === 'take' || isObject(text)) {
       const block = Buffer.concat([text, Buffer.from('\n')]);
-      const place = { file: known.path, offset: base + next, continues, maxLine, fits };
+      const place = { file: known.path, offset: base + next, continues, maxLine, density };
       if ((await takeLines(block, place, batch)) === block.length) {
         batch.bytes--;
         next = have;

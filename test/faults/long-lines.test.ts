@@ -110,6 +110,42 @@ describe('more long lines than the memory holds', function () {
       }),
   );
 
+  faultCase(
+    'D24g',
+    'bursts with lines between them that are no rows: they are not too many together, either',
+    () =>
+      withFolder(async (data) => {
+        const folder = join(data, 'logs', SOURCE);
+        mkdirSync(folder, { recursive: true });
+        const [bursts, each, between] = [12, 23, 2048];
+        for (let burst = 10; burst < 10 + bursts; burst++) {
+          const lines = Array.from(
+            { length: each },
+            (_, n) => `${KINDS['that carry all']?.(`${burst}.${n}`, 500_000)}\n`,
+          );
+          const none = '{"timestamp":"x"}\n'.repeat(between);
+          writeFileSync(join(folder, `${burst}.log`), lines.join('') + none);
+        }
+        await withService(
+          data,
+          async (service) => {
+            await eventually(
+              async () =>
+                expect((await entryOf(service))?.lines).to.equal(bursts * (each + between)),
+              90_000,
+            );
+            expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          { env: { TAILPOND_MEMORY: MEMORY } },
+        );
+        await withStore(data, async (store) => {
+          const { faults } = await store.inspect(new AbortController().signal);
+          expect(faults).to.deep.equal([]);
+        });
+      }),
+  );
+
   for (const [index, [kind, line]] of Object.entries(KINDS).entries()) {
     for (const bytes of LONG ? [1_000_000, 300_000, 20_000] : [1_000_000, 20_000]) {
       const name = `${'abcd'[index]}${bytes / 1000}`;

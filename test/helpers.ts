@@ -26,6 +26,7 @@ import {
   type Clock as StoreClock,
 } from '../server/store/index.ts';
 import { openTokens } from '../server/tokens.ts';
+import type { Counts } from './report.ts';
 
 /** What starts the service from dist/, where the tests' setup has just built it. */
 export const LAUNCH = join(ROOT, 'server/launch.cjs');
@@ -34,6 +35,15 @@ export const TOKEN = 'a-token-for-tests-only';
 export const secrets = new Set([TOKEN]);
 /** What was looked at for them, in the logs of all services of this run, and the lines that hold one. */
 export const watched = { lines: 0, leaks: [] as string[] };
+
+const none: Counts = { starts: 0, kills: 0, requests: 0 };
+let counts = { ...none };
+/** What the services did that ended since the last call. */
+export function takeCounts(): Counts {
+  const taken = counts;
+  counts = { ...none };
+  return taken;
+}
 
 /** A logger that says nothing. */
 export const silent = pino({ level: 'silent' });
@@ -334,7 +344,12 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
     lines.push(line);
     errors.push(line);
   });
-  child.once('close', () => look(lines, madeToken(env.TAILPOND_DATA)));
+  child.once('close', (_code, signal) => {
+    look(lines, madeToken(env.TAILPOND_DATA));
+    counts.starts++;
+    if (signal === 'SIGKILL') counts.kills++;
+    counts.requests += log.filter(({ res }) => res !== undefined).length;
+  });
   return { child, log, errors };
 }
 

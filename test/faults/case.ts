@@ -1,5 +1,7 @@
+import type { CaseRow } from '../report.ts';
+
 /** The cases of this suite and what became of them, for the table at its end. */
-const table: { id: string; title: string; result: string; ms: number | null }[] = [];
+const table: CaseRow[] = [];
 
 /** `npm run test:faults -- --long`: with the cases that take minutes, and larger numbers in the others. */
 export const LONG = process.env.TAILPOND_TEST_LONG === '1';
@@ -21,7 +23,7 @@ export function faultCase(
     table.push({ id, title, result: `in the long form only: ${longOnly}`, ms: null });
     return;
   }
-  const row = { id, title, result: 'did not run', ms: null as number | null };
+  const row: CaseRow = { id, title, result: 'did not run', ms: null };
   table.push(row);
   it(`${id}: ${title}`, async function () {
     this.timeout(timeoutMs);
@@ -41,14 +43,7 @@ export function notHere(id: string, title: string, reason: string): void {
   table.push({ id, title, result: `not here: ${reason}`, ms: null });
 }
 
-after(() => {
-  const rows = table
-    .toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }))
-    .map(({ id, title, result, ms }) => {
-      const time = ms === null ? '' : `${(ms / 1000).toFixed(1)} s`;
-      return `| ${id} | ${title} | ${result} | ${time} |`;
-    });
-  console.log(
-    ['', '| case | what | result | time |', '| --- | --- | --- | --- |', ...rows].join('\n'),
-  );
-});
+/** The cases of the files that ran since the last call. */
+export function takeCases(): CaseRow[] {
+  return table.splice(0);
+}

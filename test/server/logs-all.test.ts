@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MAX_DEPTH } from '../../ingest/depth.ts';
 import { type Served, withApp, withFolder } from '../helpers.ts';
 
 const PATH = '/api/endpoints/query/logs.all';
@@ -596,14 +597,16 @@ describe('logs.all: what an entry looks like', () => {
     ['objects', '{"a":', '}'],
     ['arrays', '[', ']'],
   ] as const) {
-    it(`survives ${what} that are 20,000 levels deep, beside entries that are not`, () => {
-      const deep = `{"d":${open.repeat(20_000)}1${close.repeat(20_000)}}`;
+    it(`survives ${what} that are as deep as a line may be, beside entries that are not`, () => {
+      // The line and its metadata are two levels.
+      const depth = MAX_DEPTH - 2;
+      const deep = `{"d":${open.repeat(depth)}1${close.repeat(depth)}}`;
       return withLines(line(deep, 'deep') + line('{"a":1}', 'flat'), async (served) => {
         const given = await metadataOf(served, 'deep');
         const records =
           what === 'arrays'
             ? `[${deep}]`
-            : `[{"d":${'[{"a":'.repeat(20_000)}1${'}]'.repeat(20_000)}}]`;
+            : `[{"d":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}]`;
         // A text of its own is allowed as well, when it is whole.
         if (given.startsWith('"')) expect(JSON.parse(given)).to.equal(deep);
         else expect(given === records, given.slice(0, 100)).to.equal(true);

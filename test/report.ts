@@ -1,0 +1,53 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A case of the fault suite and what became of it. */
+export interface CaseRow {
+  readonly id: string;
+  readonly title: string;
+  result: string;
+  ms: number | null;
+}
+
+/** What the services did that the tests started as processes. */
+export interface Counts {
+  starts: number;
+  /** SIGKILLs, from a test or from the service itself. */
+  kills: number;
+  /** Requests that they wrote a log line about, as they do once they have answered. */
+  requests: number;
+}
+
+export interface Report {
+  readonly cases: readonly CaseRow[];
+  readonly counts: Counts;
+}
+
+const FOLDER = 'TAILPOND_TEST_REPORT';
+
+/** The files of tests run in processes beside each other: what they report is gathered in a file. */
+export function openReport(): void {
+  process.env[FOLDER] = mkdtempSync(join(tmpdir(), 'tailpond-report-'));
+}
+
+/** Adds a part; parts are summed. */
+export function addToReport(part: Report): void {
+  const folder = process.env[FOLDER];
+  if (folder) appendFileSync(join(folder, 'parts.jsonl'), `${JSON.stringify(part)}\n`);
+}
+
+/** Gives the whole report and removes its file. */
+export function closeReport(): Report {
+  const folder = process.env[FOLDER];
+  if (!folder) throw new Error('BUG: no report is open');
+  appendFileSync(join(folder, 'parts.jsonl'), '');
+  const lines = readFileSync(join(folder, 'parts.jsonl'), 'utf8').split('\n').filter(Boolean);
+  rmSync(folder, { recursive: true });
+  const parts = lines.map((line) => JSON.parse(line) as Report);
+  const sum = (of: keyof Counts) => parts.reduce((total, { counts }) => total + counts[of], 0);
+  return {
+    cases: parts.flatMap(({ cases }) => cases),
+    counts: { starts: sum('starts'), kills: sum('kills'), requests: sum('requests') },
+  };
+}

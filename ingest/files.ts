@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Content } from './content.ts';
@@ -19,6 +20,8 @@ export class SinkError extends Error {}
 /** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
 const MOVED_GRACE_MS = 60_000;
 const DELETED_GRACE_MS = 5_000;
+/** The truncation that follows a copy comes sooner. */
+const AT_REST_MS = 5_000;
 
 /**
  * Which files there are and which of the known ones they are. States of a known file:
@@ -81,8 +84,10 @@ export class Files {
       await this.meet(entry, now);
     }
     for (const file of [...this.tailed.values()]) {
-      if (file.known.shadowOf !== null && !this.tailed.has(file.known.shadowOf))
-        await this.inherit(file);
+      if (file.known.shadowOf === null) continue;
+      const original = this.tailed.get(file.known.shadowOf);
+      if (!original) await this.inherit(file);
+      else if (isAtRest(original, now)) await this.partIfLonger(file, original);
     }
     this.recognition.forgetOthers(found);
     this.recent.forgetOld(now);
@@ -212,6 +217,46 @@ export class Files {
     for (const file of [...this.tailed.values()]) {
       if (file.known.shadowOf === original.id) await this.inherit(file);
     }
+  }
+
+  /**
+   * A shadow that has more bytes than its original, which does not grow, is no copy of what that holds now: the two only begin
+   * alike, or the original was truncated and began again with the same bytes, unseen. It goes on by itself.
+   */
+  private async partIfLonger(shadow: TailedFile, original: TailedFile): Promise<void> {
+    const versions = `${shadow.version} ${original.version}`;
+    if (shadow.comparedAt === versions) return;
+    const content = await this.open(shadow);
+    if (!content) return;
+    const { offset, head, anchor, openLine } = original.known;
+    let known: KnownFile | null = null;
+    try {
+      if ((await content.read(Buffer.alloc(1), endOf(original))) > 0) {
+        const alike = await holds(content, original.known);
+        const state = alike ? { offset, head, anchor, openLine } : {};
+        known = { ...shadow.known, ...state, shadowOf: null, finished: null };
+      }
+    } catch (error) {
+      return this.fail(shadow, error as NodeJS.ErrnoException);
+    }
+    // What was written to the original and copied since it was seen would be read from both.
+    if (!(await this.isAsSeen(original))) return;
+    shadow.comparedAt = versions;
+    if (known) {
+      this.advance(shadow, known);
+      shadow.exhausted = null;
+      await this.sink.record([known], []);
+      this.log.info(
+        { file: known.path, original: original.known.path, offset: known.offset },
+        'a file has more than the one that it seemed to be a copy of, and is read on by itself',
+      );
+    }
+    await this.closeSurplus(shadow);
+  }
+
+  private async isAsSeen({ known, version }: TailedFile): Promise<boolean> {
+    const stats = await lstat(join(this.logs, known.path), { bigint: true }).catch(() => null);
+    return stats !== null && foundBy(known.source, known.path, stats).version === version;
   }
 
   /** The file that a shadow is a copy of is gone or holds other bytes: the copy goes on where that one was left. */
@@ -366,6 +411,18 @@ async function inheritance(
   if (!content.gzip && shadow.size < original.offset)
     return { ...known, ...(await readToEnd(content, shadow.size)) };
   return known;
+}
+
+/** Whether a file that stands at a path has been read as far as it goes, and stays as it is. */
+function isAtRest(file: TailedFile, now: number): boolean {
+  if (!file.found || file.known.shadowOf !== null) return false;
+  if (isGzip(file.known.path) && file.known.finished !== file.version) return false;
+  return file.exhausted === file.version && now - file.changedAt > AT_REST_MS;
+}
+
+/** How many bytes a file holds that was read as far as it goes. Of a `.gz` the last line is taken, newline or not. */
+function endOf({ known, size }: TailedFile): number {
+  return isGzip(known.path) ? known.offset : size;
 }
 
 async function inodeOf({ handle }: Content): Promise<string> {

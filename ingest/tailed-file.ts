@@ -16,6 +16,8 @@ export interface TailedFile {
   /** The version whose last line, without a newline, was looked at after a quiet time. */
   judged: string | null;
   long: LongLine | null;
+  /** Of a shadow: the versions of it and of its original that were compared last. */
+  comparedAt: string | null;
   mtimeMs: number;
   /** When it was last seen to change, on the monotonic clock in ms. */
   changedAt: number;
@@ -39,6 +41,7 @@ export function metFile(known: KnownFile, found: Found, content: Content, now: n
     exhausted: known.finished === version ? version : null,
     judged: null,
     long: null,
+    comparedAt: null,
     mtimeMs,
     changedAt: now,
     grewAt: fresh ? now : Number.NEGATIVE_INFINITY,

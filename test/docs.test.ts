@@ -106,6 +106,19 @@ describe('the docs', () => {
     expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).to.be.empty;
   });
 
+  it('cite no case of the fault suite that is not there', () => {
+    const folder = join(ROOT, 'test', 'faults');
+    const tests = readdirSync(folder).filter((file) => file.endsWith('.test.ts'));
+    const code = tests.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+    const cited = markdownFiles().flatMap((file) => read(file).match(/\b[TDSHP]\d\d\w*/g) ?? []);
+    expect(cited).to.have.length.above(100);
+    // Of cases that are made in a loop the code has the number and a place for the letter.
+    const isThere = (id: string) =>
+      ["'", '`'].some((quote) => code.includes(`${quote}${id}`)) ||
+      code.includes(`\`${id.slice(0, 3)}\${`);
+    expect(cited.filter((id) => !isThere(id))).to.deep.equal([]);
+  });
+
   it('stay one page, which names every other', () => {
     expect(README.split('\n').length).to.be.at.most(130);
     const named = links(README).map((link) => link.split('#')[0]);

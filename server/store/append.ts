@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import { alone, type Group, grouped, type Part } from './grouped.ts';
 import { insertRejected } from './insert-rejected.ts';
 import { readFiles, replaceFiles } from './known-files.ts';
+import { raiseLedger } from './ledger.ts';
 import { findPoison, isScanError, ScanError } from './poison.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
 import type { IngestStatements, OtherStatements } from './statements.ts';
@@ -144,21 +145,17 @@ export function createWriter({
     );
     const files = new Map(batches.flatMap((batch) => batch.files.map((file) => [file.id, file])));
     await replaceFiles(connection, [...files.values()], [], clock.now());
-    await connection.run(
-      `update ledger set
-        bytes = ledger.bytes + added.bytes,
-        lines = ledger.lines + added.rows + added.rejected,
-        rows = ledger.rows + added.rows,
-        rejected = ledger.rejected + added.rejected,
-        repaired = ledger.repaired + added.repaired,
-        undated = ledger.undated + added.undated
-        from (
-          select source, sum(bytes) as bytes, sum(rows) as rows, sum(rejected) as rejected, sum(repaired) as repaired,
-            sum(undated) as undated
-          from (values ${counts.map(ledgerValues).join(', ')}) added(source, bytes, rows, rejected, repaired, undated)
-          group by source
-        ) added
-        where ledger.source = added.source`,
+    await raiseLedger(
+      connection,
+      counts.map(({ source, bytes, rows, rejected, repaired, undated }) => ({
+        source,
+        bytes,
+        lines: rows + rejected.length,
+        rows,
+        rejected: rejected.length,
+        repaired,
+        undated,
+      })),
     );
     // It would take memory from the next batch.
     if (scan) await connection.run('drop table scanned');
@@ -261,10 +258,6 @@ interface Counts {
   /** Rows whose line named no moment. */
   undated: number;
   readonly rejected: RejectedLine[];
-}
-
-function ledgerValues({ source, bytes, rows, rejected, repaired, undated }: Counts): string {
-  return `('${source}', ${bytes}, ${rows}, ${rejected.length}, ${repaired}, ${undated})`;
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

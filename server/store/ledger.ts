@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { Ask } from './ask.ts';
 import type { Plain } from './values.ts';
@@ -24,6 +25,42 @@ export interface LedgerEntry {
   readonly oldest_ingested: string | null;
   /** Bytes that rows and rejected lines take on the disk: an estimate, up to a minute old. */
   readonly size: number;
+}
+
+/** By how much a source's counters go up. */
+export type LedgerChange = Partial<Record<Counter, number>> & { readonly source: Source };
+type Counter = Exclude<
+  keyof LedgerEntry,
+  'source' | 'stored' | 'oldest' | 'newest' | 'oldest_ingested' | 'size'
+>;
+
+/**
+ * Raises counters, within the caller's transaction. Entries are put in place of the old ones: a committed UPDATE would keep
+ * checkpoints away as long as any query runs that began before it, and the write-ahead log would grow meanwhile.
+ */
+export async function raiseLedger(
+  connection: DuckDBConnection,
+  changes: readonly LedgerChange[],
+): Promise<void> {
+  const sources = [...new Set(changes.map(({ source }) => source))];
+  if (sources.length === 0) return;
+  const old = await connection.runAndReadAll(
+    `delete from ledger where source in (${sources.map((source) => `'${source}'`).join(', ')}) returning *`,
+  );
+  if (old.currentRowCount !== sources.length)
+    throw new Error(`BUG: the ledger has ${old.currentRowCount} entries of ${sources}`);
+  const [, ...counters] = old.columnNames();
+  const entries = old.getRowObjects().map((entry) => {
+    const own = changes.filter(({ source }) => source === entry.source);
+    const raised = counters.map((counter) =>
+      own.reduce(
+        (total, change) => total + BigInt(change[counter as Counter] ?? 0),
+        entry[counter] as bigint,
+      ),
+    );
+    return `('${entry.source}', ${raised.join(', ')})`;
+  });
+  await connection.run(`insert into ledger values ${entries.join(', ')}`);
 }
 
 /** The entry of every source, in the order of `SOURCES`. `sizes` gives the bytes that each takes. */

@@ -1,6 +1,7 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import type { Writer } from './append.ts';
 import type { Ask } from './ask.ts';
+import { raiseLedger } from './ledger.ts';
 import type { Plain } from './values.ts';
 
 /** A rejected line, whole or cut, as the bytes that it was kept as. */
@@ -57,10 +58,12 @@ export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejec
           const deleted = await connection.runAndReadAll(
             `delete from rejected where ${ID} = '${id}' returning source`,
           );
-          for (const [source] of deleted.getRows())
-            await connection.run(
-              `update ledger set removed_rejected = removed_rejected + 1 where source = '${source}'`,
-            );
+          await raiseLedger(
+            connection,
+            deleted
+              .getRows()
+              .map(([source]) => ({ source: source as Source, removed_rejected: 1 })),
+          );
           return deleted.currentRowCount;
         }),
       );

@@ -7,6 +7,7 @@ import { believedMoment } from './believed.ts';
 import type { Clock } from './clock.ts';
 import { bytesOf, groupReader, placeOf } from './groups.ts';
 import { PIECE_BYTES } from './insert-rejected.ts';
+import { raiseLedger } from './ledger.ts';
 import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
 
 /** Rows or rejected lines of a source that go, or went, in one step. */
@@ -141,9 +142,7 @@ export function createRetention(options: RetentionOptions): Retention {
           );
         await connection.run(`delete from ${table} where ${going}`);
         const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';
-        await connection.run(
-          `update ledger set ${counter} = ${counter} + ${rows} where source = '${step.source}'`,
-        );
+        await raiseLedger(connection, [{ source: step.source, [counter]: rows }]);
         const bytes = step.cutoffMs === null ? step.group.bytes : 0;
         const { source, kind, why } = step;
         return { source, kind, why, rows, bytes, oldestMs, newestMs };

@@ -156,12 +156,14 @@ async function inject(service: Service) {
 
 /** A second copy ends with 1 and says why; that it took no longer than the loading of a program is all the time says. */
 async function refused(data: string, options: SpawnOptions) {
+  const begin = performance.now();
   const { child, log, errors } = spawnService(data, options);
   const ended = once(child, 'close');
   // One that is not refused would serve for ever.
   const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
   const [code] = await ended;
   clearTimeout(patience);
+  console.log(`      refused ${(performance.now() - begin).toFixed(0)} ms after its start`);
   expect(errors.join('\n')).to.match(/Another process has .* open/);
   expect(code).to.equal(1);
   expect(log.filter(({ port }) => port)).to.deep.equal([]);

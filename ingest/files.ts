@@ -214,7 +214,8 @@ export class Files {
   }
 
   private async inheritFrom(original: KnownFile): Promise<void> {
-    for (const file of [...this.tailed.values()]) {
+    for (const file of this.shadowsOf(original.id)) {
+      // The first takes the others along.
       if (file.known.shadowOf === original.id) await this.inherit(file);
     }
   }
@@ -226,32 +227,43 @@ export class Files {
   private async partIfLonger(shadow: TailedFile, original: TailedFile): Promise<void> {
     const versions = `${shadow.version} ${original.version}`;
     if (shadow.comparedAt === versions) return;
-    const content = await this.open(shadow);
+    // Not by `open`: one that is written anew, and does not hold its bytes now, stays a shadow.
+    const opened = shadow.content ? null : await this.openPath(shadow.known);
+    const content = shadow.content ?? opened;
     if (!content) return;
-    const { offset, head, anchor, openLine } = original.known;
-    let known: KnownFile | null = null;
     try {
-      if ((await content.read(Buffer.alloc(1), endOf(original))) > 0) {
-        const alike = await holds(content, original.known);
-        const state = alike ? { offset, head, anchor, openLine } : {};
-        known = { ...shadow.known, ...state, shadowOf: null, finished: null };
-      }
+      if ((await inodeOf(content)) !== shadow.known.inode) return;
+      const longer = (await content.read(Buffer.alloc(1), endOf(original))) > 0;
+      const read = longer ? await farthest(content, [shadow.known, original.known]) : null;
+      // What was written to the original and copied since it was seen would be read from both.
+      if (!(await this.isAsSeen(original))) return;
+      if (read) await this.part(shadow, original.known, { ...shadow.known, ...read });
+      shadow.comparedAt = versions;
     } catch (error) {
-      return this.fail(shadow, error as NodeJS.ErrnoException);
+      if (error instanceof SinkError) throw error;
+      await this.fail(shadow, error as NodeJS.ErrnoException);
+    } finally {
+      await opened?.close();
     }
-    // What was written to the original and copied since it was seen would be read from both.
-    if (!(await this.isAsSeen(original))) return;
-    shadow.comparedAt = versions;
-    if (known) {
-      this.advance(shadow, known);
-      shadow.exhausted = null;
-      await this.sink.record([known], []);
-      this.log.info(
-        { file: known.path, original: original.known.path, offset: known.offset },
-        'a file has more than the one that it seemed to be a copy of, and is read on by itself',
-      );
-    }
-    await this.closeSurplus(shadow);
+  }
+
+  /** A shadow goes on by itself; the others of its original are then copies of it, as far as they are alike. */
+  private async part(shadow: TailedFile, original: KnownFile, state: KnownFile): Promise<void> {
+    const known = { ...state, shadowOf: null, finished: null };
+    const heirs = this.shadowsOf(original.id).filter((file) => file !== shadow);
+    const moved = heirs.map((heir) => ({ ...heir.known, shadowOf: known.id }));
+    await this.sink.record([known, ...moved], []);
+    this.advance(shadow, known);
+    for (const [i, heir] of heirs.entries()) this.advance(heir, moved[i] as KnownFile);
+    shadow.exhausted = null;
+    this.log.info(
+      { file: known.path, original: original.path, offset: known.offset },
+      'a file has more than the one that it seemed to be a copy of, and is read on by itself',
+    );
+  }
+
+  private shadowsOf(id: number): TailedFile[] {
+    return [...this.tailed.values()].filter(({ known }) => known.shadowOf === id);
   }
 
   private async isAsSeen({ known, version }: TailedFile): Promise<boolean> {
@@ -266,9 +278,7 @@ export class Files {
     if (!content) return;
     const known = await inheritance(shadow, content, original);
     this.advance(shadow, known);
-    const heirs = [...this.tailed.values()].filter(
-      (file) => file !== shadow && file.known.shadowOf === original?.id,
-    );
+    const heirs = original ? this.shadowsOf(original.id).filter((file) => file !== shadow) : [];
     for (const heir of heirs) this.advance(heir, { ...heir.known, shadowOf: known.id });
     shadow.exhausted = null;
     if (original) this.known.delete(original.id);
@@ -403,6 +413,8 @@ async function inheritance(
 ): Promise<KnownFile> {
   const known: KnownFile = { ...shadow.known, shadowOf: null };
   if (!original) return known;
+  // It may have been read farther than what it is a copy of, by an original before that.
+  if (original.offset <= known.offset) return known;
   if (await holds(content, original).catch(() => false)) {
     const { offset, head, anchor, openLine } = original;
     return { ...known, offset, head, anchor, openLine, finished: null };
@@ -416,8 +428,26 @@ async function inheritance(
 /** Whether a file that stands at a path has been read as far as it goes, and stays as it is. */
 function isAtRest(file: TailedFile, now: number): boolean {
   if (!file.found || file.known.shadowOf !== null) return false;
-  if (isGzip(file.known.path) && file.known.finished !== file.version) return false;
+  if (isGzip(file.known.path) ? file.known.finished !== file.version : mayTakeLastLine(file))
+    return false;
   return file.exhausted === file.version && now - file.changedAt > AT_REST_MS;
+}
+
+/** Whether its last line, without a newline, is still to be looked at. */
+function mayTakeLastLine({ known, size, version, judged }: TailedFile): boolean {
+  return size > known.offset && judged !== version;
+}
+
+/** Of some states whose bytes a file holds, what is known of the one that was read farthest; null when it holds none. */
+async function farthest(
+  content: Content,
+  states: readonly KnownFile[],
+): Promise<Pick<KnownFile, 'offset' | 'head' | 'anchor' | 'openLine'> | null> {
+  for (const state of states.toSorted((a, b) => b.offset - a.offset)) {
+    const { offset, head, anchor, openLine } = state;
+    if (await holds(content, state)) return { offset, head, anchor, openLine };
+  }
+  return null;
 }
 
 /** How many bytes a file holds that was read as far as it goes. Of a `.gz` the last line is taken, newline or not. */

@@ -14,6 +14,8 @@ interface Timer {
 
 /** How often is looked whether something is to be removed; asking costs a few ms when there is nothing. */
 const EVERY_MS = 60_000;
+/** How soon it is looked again when space is still to be given back. */
+const SOON_MS = 2_000;
 /** Where the machine's clock is ahead by more than this, it is said once. */
 const LAG_MS = 24 * 3_600_000;
 
@@ -31,7 +33,7 @@ export function startRetention({ retention, limits, log, timer = globalThis }: R
       if (!stopping.signal.aborted)
         log.error({ err: error }, 'retention failed; it is tried again');
     }
-    timer.setTimeout(again, EVERY_MS).unref();
+    timer.setTimeout(again, retention.owes() ? SOON_MS : EVERY_MS).unref();
   };
   const again = () => {
     if (!stopping.signal.aborted) running = run();

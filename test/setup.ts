@@ -10,6 +10,8 @@ import { addToReport, closeReport, openReport } from './report.ts';
  * sources.
  */
 export function mochaGlobalSetup() {
+  // mocha overwrites it at its end, which it does not come to when one of its processes dies between two files.
+  process.exitCode = 1;
   execFileSync(process.execPath, ['build.cjs'], { cwd: ROOT, stdio: 'inherit' });
   openReport();
 }

@@ -8,6 +8,8 @@ export interface Asides {
   start<T>(signal: AbortSignal, work: (onOwn: OnOwn) => Promise<T>): Promise<T>;
   /** Whether any work goes on. */
   busy(): boolean;
+  /** Comes when all work that goes on now has ended. */
+  ended(): Promise<unknown>;
   /** Interrupts all work and waits until it has ended. */
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function createAsides(engine: Engine): Asides {
       return result;
     },
     busy: () => running.size > 0,
+    ended: () => Promise.all(running),
     async close() {
       closing.abort(new Error('The service is stopping.'));
       await Promise.all(running);

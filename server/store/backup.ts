@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OnOwn } from './asides.ts';
@@ -21,6 +21,8 @@ export interface BackupOptions {
 /** Parts of row groups that are copied one by one are compressed less well: 1.25 was measured. */
 const COPY_SIZE = 1.5;
 
+const PREFIX = 'backup-';
+
 /** Makes a copy of the database in a new file and gives its path. When it throws, nothing is left behind. */
 export type Backup = (onOwn: OnOwn) => Promise<string>;
 
@@ -31,8 +33,11 @@ export function createBackup(options: BackupOptions): Backup {
   return async (onOwn) => {
     if (copying) throw new Error('A backup is being made; wait for it.');
     copying = true;
-    const file = join(staging, `backup-${randomUUID()}.duckdb`);
+    const file = join(staging, `${PREFIX}${randomUUID()}.duckdb`);
     try {
+      // A command that was killed while it copied one elsewhere could not; one that still does has it open.
+      for (const name of readdirSync(staging))
+        if (name.startsWith(PREFIX)) rmSync(join(staging, name), { force: true });
       await refuseWithoutRoom(options);
       await onOwn((own) => copyDatabase(own, file)).finally(() =>
         // Not on the connection that copied: the interrupts would meet this, too.

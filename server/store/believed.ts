@@ -52,8 +52,8 @@ export function believedMoment({
     return stored.ms === null ? wallMs : Number(stored.ms);
   };
 
-  const save = async () => {
-    if (!trusted || Math.abs(trusted.ms - trusted.savedMs) < SAVE_MS) return;
+  const save = async (afterMs = SAVE_MS) => {
+    if (!trusted || Math.abs(trusted.ms - trusted.savedMs) < afterMs) return;
     const { ms } = trusted;
     await writer.between(({ transaction }) =>
       transaction(async (connection) => {
@@ -66,7 +66,7 @@ export function believedMoment({
 
   return {
     now,
-    /** Keeps it for the next start, when it has moved. */
+    /** Keeps it for the next start, when it has moved by so much. */
     save,
     /** How far the machine's clock is ahead of it, ms. */
     lagMs: () => (trusted ? Math.max(0, clock.now() - trusted.ms) : 0),

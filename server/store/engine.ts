@@ -146,7 +146,9 @@ async function checkLength(connection: DuckDBConnection, database: string): Prom
   const { size } = statSync(database);
   refuseTruncated(database, size, HEADER_BYTES + used * block);
   if (size >= HEADER_BYTES + total * block) return;
-  const tables = await connection.runAndReadAll('select table_name from duckdb_tables()');
+  const tables = await connection.runAndReadAll(
+    `select format('"{}"."{}"', replace(schema_name, '"', '""'), replace(table_name, '"', '""')) from duckdb_tables()`,
+  );
   const last = ['select max(block_id) from pragma_metadata_info()'].concat(
     tables
       .getRows()
@@ -179,6 +181,8 @@ function settings(staging: string): string[] {
     // Memory goes back to the system after each batch, and without a query's waiting for it.
     `set allocator_flush_threshold = '16MB'`,
     'set allocator_background_threads = true',
+    // What is free at the first spill would be the limit for good, and on a full disk that is nothing.
+    `set max_temp_directory_size = '1000TB'`,
     // In this order: the second makes the first final, the third both.
     `set allowed_directories = [${quoted(staging)}]`,
     'set enable_external_access = false',

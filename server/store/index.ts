@@ -69,7 +69,7 @@ const MEMORY_MS = 50;
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
-export interface Store extends Readers, Parquet, Rejected {
+export interface Store extends Omit<Readers, 'ended'>, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
@@ -162,16 +162,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const between: Pick<Writer, 'between'> = {
       between: (action) => fatal(writer.between(action)),
     };
+    const asides = createAsides(engine);
     const retention = createRetention({
       writer: between,
       ask,
+      readersEnded: () => Promise.all([readers, sandbox, asides].map((each) => each.ended())),
       walBytes,
       folder: join(sql, 'retention'),
       clock,
     });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
 
-    const asides = createAsides(engine);
     const parquet = createParquet({ asides, staging, minFree });
     const backup = createBackup({
       engine,

@@ -56,6 +56,8 @@ export interface Readers {
   probe(): Promise<void>;
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
   busy(): boolean;
+  /** Comes when every query that runs now has ended. */
+  ended(): Promise<unknown>;
   /** How many queries run and wait. */
   use(): PoolUse;
   /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
@@ -182,6 +184,7 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       }
     },
     busy: () => idle.length < connections || probing !== null,
+    ended: () => Promise.allSettled(running),
     use: () => ({
       running: connections - idle.length,
       waiting: waiting.length,

@@ -29,6 +29,11 @@ export interface Retention {
    * says so, or when queries that run keep the engine from giving space back: the rest is then for the next run.
    */
   run(limits: Limits, signal?: AbortSignal): Promise<Removal[]>;
+  /**
+   * Whether space of what was removed may still have to be given back, because queries ran that began before: a run sees to
+   * it once they have ended, and should come soon.
+   */
+  owes(): boolean;
   /** How far the machine's clock is ahead of what retention believes, ms. */
   lagMs(): number;
   /** About how many bytes the rows and rejected lines of each source take; up to a minute old. */
@@ -47,6 +52,8 @@ const ROW_GROUP = 122_880;
 export interface RetentionOptions {
   readonly writer: Pick<Writer, 'between'>;
   readonly ask: Ask;
+  /** Comes when everything that reads the database now has ended. */
+  readonly readersEnded: () => Promise<unknown>;
   /** Bytes of the write-ahead log. */
   readonly walBytes: () => number;
   /** The folder sql/retention. */
@@ -56,10 +63,12 @@ export interface RetentionOptions {
 
 /** Retention over the tables of a store. The rules are in `plan`; every step looks again at what it removes. */
 export function createRetention(options: RetentionOptions): Retention {
-  const { writer, ask, walBytes, folder, clock } = options;
+  const { writer, ask, readersEnded, walBytes, folder, clock } = options;
   const readParts = groupReader(folder, ask);
   const expiredRows = readFileSync(join(folder, 'expired_rows.sql'), 'utf8');
   const believed = believedMoment({ writer, ask, clock });
+  /** What reads while blocks of removed rows may still be in the file, and whether it is gone; null when they are not. */
+  let older: { gone: boolean } | null = null;
   let sizes: { at: number; result: ReturnType<Retention['sizes']> } | null = null;
 
   const one = async (sql: string) => (await ask(sql))[0] ?? {};
@@ -203,6 +212,19 @@ export function createRetention(options: RetentionOptions): Retention {
     );
   };
 
+  /**
+   * A checkpoint beside a query that is older than the removal leaves blocks in the file, and without a commit since the last
+   * one the engine does none: so there is a commit now, and a checkpoint once what reads now has ended.
+   */
+  const oweCheckpoint = async () => {
+    await believed.save(0);
+    const reading = { gone: false };
+    older = reading;
+    void readersEnded().then(() => {
+      reading.gone = true;
+    });
+  };
+
   return {
     async preview(limits) {
       const moment = await believed.now();
@@ -232,6 +254,12 @@ export function createRetention(options: RetentionOptions): Retention {
       const moment = await believed.now();
       await believed.save();
       await forgetFiles(moment);
+      // Nothing else may ask for one: where the disk is full, nothing is stored.
+      if (older?.gone) {
+        older = null;
+        await writer.between(({ checkpoint }) => checkpoint());
+        if ((await readParts()).deadBytes > 0) await oweCheckpoint();
+      }
       const removed: Removal[] = [];
       while (!signal?.aborted) {
         const planned = await steps(limits, moment);
@@ -239,9 +267,13 @@ export function createRetention(options: RetentionOptions): Retention {
         removed.push(...done);
         if (done.length === 0) break;
       }
-      if (removed.length > 0) sizes = null;
+      if (removed.length > 0) {
+        sizes = null;
+        await oweCheckpoint();
+      }
       return removed;
     },
+    owes: () => older !== null,
     lagMs: believed.lagMs,
     sizes() {
       if (!sizes || clock.monotonic() - sizes.at > SIZES_MS) {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -12,6 +14,7 @@ import {
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
 import type { Store } from '../../server/store/index.ts';
@@ -23,11 +26,11 @@ import {
   withService,
   withStore,
 } from '../helpers.ts';
-import { append } from '../server/simulated-store.ts';
-import { newBooks } from './books.ts';
+import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';
-import { allStored, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
+import { allStored, drop, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 import { storeCommand } from './store-command.ts';
+import { run } from './trial.ts';
 
 const rowsOf = async (service: Service) => (await ledger(service))[0]?.rows ?? 0;
 
@@ -40,6 +43,8 @@ describe('a backup', () => {
       try {
         await withService(data, async (service) => {
           await eventually(async () => expect(await rowsOf(service)).to.be.at.least(2000));
+          // As a command leaves it that was killed.
+          writeFileSync(join(data, 'store', 'staging', 'backup-killed.duckdb'), 'half a copy');
           const { code, text } = await storeCommand(data, ['backup', file]);
           expect(code, text).to.equal(0);
           const then = await rowsOf(service);
@@ -113,28 +118,36 @@ describe('a backup', () => {
 
   faultCase('D16e', 'keeps the order of the rows and how they are compressed', () =>
     withFolder(async (data) => {
-      const copy = join(data, 'copy');
-      mkdirSync(join(copy, 'store'), { recursive: true });
-      const ask = (sql: string) => async (store: Store) =>
-        (await store.query(sql, {}, { maxRows: 1_000_000 })).rows;
-      // Row groups that are not full: the order of a copy is then easily lost.
-      const order = ask('select id from edge_logs order by rowid');
-      const original = await withStore(data, async (store) => {
-        for (const [i, rows] of [50_000, 122_880, 70_000, 200_000].entries())
-          await append(store, 'edge_logs', rows, { from: i * 1_000_000 });
-        const file = await store.backup(new AbortController().signal);
-        renameSync(file, join(copy, 'store', 'tailpond.duckdb'));
-        return order(store);
+      const books = newBooks();
+      const [backup, other] = [join(data, 'backup.duckdb'), join(data, 'other')];
+      mkdirSync(other);
+      await run(data, async (service) => {
+        for (const count of [50_000, 122_880, 70_000, 200_000]) {
+          dropNoise(data, books, count);
+          await allStored(service, books);
+        }
+        const { code, text } = await storeCommand(data, ['backup', backup]);
+        expect(code, text).to.equal(0);
       });
-      await withStore(copy, async (store) => {
-        expect((await order(store)).join() === original.join()).to.equal(true);
-        const compressions = ask(
-          `select distinct compression from pragma_storage_info('edge_logs') where column_name = 'event_message' and segment_type = 'VARCHAR'`,
-        );
-        await append(store, 'edge_logs', 122_880, { from: 9_000_000 });
-        expect(await compressions(store)).to.deep.include(['ZSTD']);
+      const original = await withStore(data, async (store) => {
+        // The order of a copy is then easily lost.
+        expect(await column(store, PARTIAL_GROUPS)).to.have.length.at.least(2);
+        return column(store, IN_ORDER);
+      });
+
+      const { code, text } = await storeCommand(other, ['restore', backup]);
+      expect(code, text).to.equal(0);
+      const copy = await withStore(other, (store) => column(store, IN_ORDER));
+      expect(copy.join() === original.join()).to.equal(true);
+      await run(other, async (service) => {
+        dropNoise(other, books, 122_880);
+        await allStored(service, books);
+      });
+      await withStore(other, async (store) => {
+        expect(await column(store, COMPRESSIONS)).to.include('ZSTD');
         expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
       });
+      expect(await books.differences(other)).to.deep.equal([]);
     }),
   );
 
@@ -223,38 +236,76 @@ describe('a backup', () => {
 
   faultCase('D16h', 'that is given up, or that the service stops in, leaves nothing behind', () =>
     withFolder(async (data) => {
-      let [stopped, staging]: [Promise<void> | null, string] = [null, ''];
-      await withStore(data, async (store) => {
-        for (let i = 0; i < 4; i++)
-          await append(store, 'edge_logs', 122_880, { from: i * 1_000_000 });
-        for (const afterMs of [0, 30, 100, 300]) {
-          const gone = new AbortController();
-          const copy = store.backup(gone.signal).then(
-            (file) => rmSync(file),
-            ({ message }: Error) => expect(message).to.equal('gone'),
-          );
-          await expectRefused(store.backup(new AbortController().signal), /A backup is being made/);
-          setTimeout(() => gone.abort(new Error('gone')), afterMs);
-          await copy;
-          expect(backupsIn(store.staging)).to.deep.equal([]);
+      const books = newBooks();
+      const copies = () =>
+        readdirSync(join(data, 'store', 'staging')).filter((name) => name.startsWith('backup'));
+      const begun = async () => {
+        const asked = askBackup(data);
+        await eventually(() => expect(copies()).to.not.deep.equal([]));
+        return asked;
+      };
+      await withService(data, async (service) => {
+        for (let i = 0; i < 4; i++) {
+          dropNoise(data, books, 122_880);
+          await allStored(service, books);
         }
-        rmSync(await store.backup(new AbortController().signal));
-        stopped = expectRefused(store.backup(new AbortController().signal), /is stopping/);
-        staging = store.staging;
+        const answers: ({ result: string } | null)[] = [];
+        for (const afterMs of [0, 30, 100, 300]) {
+          const { socket, answer } = await begun();
+          expect((await askBackup(data).answer).error).to.match(/A backup is being made/);
+          await delay(afterMs);
+          socket.destroy();
+          const given = await answer;
+          answers.push(given);
+          // One that was made by then is for the one who asked to remove.
+          if (given) rmSync(given.result);
+          await eventually(() => expect(copies()).to.deep.equal([]));
+        }
+        expect(answers).to.include(null);
+        const whole = await storeCommand(data, ['backup', join(data, 'backup.duckdb')]);
+        expect(whole.code, whole.text).to.equal(0);
+
+        const { answer } = await begun();
+        expect(await service.end('SIGTERM')).to.equal(0);
+        expect((await answer).error).to.match(/is stopping/);
+        expect(copies()).to.deep.equal([]);
       });
-      await stopped;
-      expect(backupsIn(staging)).to.deep.equal([]);
+      expect(await books.differences(data)).to.deep.equal([]);
     }),
   );
 });
 
-const backupsIn = (staging: string) =>
-  readdirSync(staging).filter((name) => name.startsWith('backup'));
+const IN_ORDER = 'select id from edge_logs order by rowid';
+const COMPRESSIONS = `select distinct compression from pragma_storage_info('edge_logs')
+  where column_name = 'event_message' and segment_type = 'VARCHAR'`;
+/** The row groups that have fewer rows than one may. */
+const PARTIAL_GROUPS = `select row_group_id from pragma_storage_info('edge_logs')
+  where column_id = 0 and segment_type <> 'VALIDITY'
+  group by row_group_id
+  having sum(count) < 122_880`;
 
-async function expectRefused(promise: Promise<unknown>, words: RegExp) {
-  const message = await promise.then(
-    () => 'it was not refused',
-    (error: Error) => error.message,
-  );
-  expect(message).to.match(words);
+async function column(store: Store, sql: string) {
+  const { rows } = await store.query(sql, {}, { maxRows: 1_000_000 });
+  return rows.map(([value]) => value);
+}
+
+/** Appends so many lines that can not be compressed much. */
+function dropNoise(data: string, books: Books, count: number) {
+  let text = '';
+  for (let i = 0; i < count; i++) {
+    const message = `GET /rest/v1/todos/${randomBytes(16).toString('hex')} 200`;
+    text += books.line('edge_logs', message);
+  }
+  drop(data, 'edge_logs/a.ndjson', text);
+}
+
+/** Asks the service for a backup, as the command does; the answer is null when the one who asked has gone before. */
+function askBackup(data: string) {
+  const socket = connect(join(data, 'store', 'control.sock'));
+  socket.write('{"command":"backup"}\n');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  return { socket, answer: once(socket, 'close').then(() => JSON.parse(text || 'null')) };
 }

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { withApp, withFolder } from '../helpers.ts';
+import { withFolder } from '../helpers.ts';
+import { newBooks } from './books.ts';
 import { faultCase } from './case.ts';
+import { allStored, dropLines } from './lines.ts';
+import { run } from './trial.ts';
 
 /** More than a minute: then a checkpoint is due although the service was never idle. */
 const RUN_MS = 70_000;
@@ -12,35 +15,29 @@ describe('a checkpoint that is due while lines come in and queries run', () => {
     'D02c',
     'keeps no batch from being stored',
     () =>
-      withFolder((data) =>
-        withApp(data, async ({ write, lines, get, ingest }) => {
+      withFolder(async (data) => {
+        const books = newBooks();
+        await run(data, async (service) => {
           const end = performance.now() + RUN_MS;
-          const troubles = new Set<string>();
-          let count = 0;
           const writing = async () => {
             while (performance.now() < end) {
-              const at = new Date().toISOString();
-              let text = '';
-              for (let i = 0; i < 20; i++)
-                text += `{"id":"${count++}","timestamp":"${at}","project":"p","event_message":"m","metadata":{"n":${i}}}\n`;
-              write('edge_logs/a.ndjson', text);
+              dropLines(data, books, 20);
               await delay(WRITE_EVERY_MS);
             }
           };
           const asking = async () => {
-            while (performance.now() < end) {
-              const { status } = await get('/api/endpoints/query/logs.all?project=p');
-              expect(status).to.equal(200);
-              const { trouble } = ingest.status();
-              if (trouble) troubles.add(trouble);
-            }
+            while (performance.now() < end)
+              for (const path of ['/api/endpoints/query/logs.all?project=p', '/readyz']) {
+                const { status, body } = await service.get(path);
+                expect(status, JSON.stringify(body)).to.equal(200);
+              }
           };
           await Promise.all([writing(), asking(), asking(), asking(), asking()]);
-          const { rows, stored } = await lines(count);
-          expect({ rows, stored }).to.deep.equal({ rows: count, stored: count });
-          expect([...troubles]).to.deep.equal([]);
-        }),
-      ),
+          await allStored(service, books);
+          expect(service.log.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
+        });
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
     { timeoutMs: RUN_MS + 60_000, longOnly: 'a checkpoint is due after a minute without rest' },
   );
 });

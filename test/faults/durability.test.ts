@@ -6,29 +6,31 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { readConfig } from '../../server/config.ts';
 import { ROOT } from '../../server/root.ts';
 import { seeded } from '../bench/lines.ts';
+import { INSTALL } from '../end-to-end/shippers.ts';
 import {
   eventually,
+  type Service,
   spawnService,
   TOKEN,
-  unlimited,
   withFolder,
-  withPond,
   withService,
   withStore,
 } from '../helpers.ts';
-import { DAY, simulatedClock } from '../server/simulated-store.ts';
+import { DAY } from '../server/simulated-store.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase, LONG, notHere } from './case.ts';
+import { fakeTime, settableClock } from './fake-time.ts';
 import { dial, get } from './http.ts';
-import { allStored, drop, dropLines, endsWhole, startWriter } from './lines.ts';
+import { allStored, drop, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
+import { run } from './trial.ts';
 
 const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
 const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
 /** `checkpoint_threshold` of server/store/engine.ts. */
 const THRESHOLD = 256e6;
+const library = fakeTime();
 const KEY = `X-API-KEY: ${TOKEN}`;
 
 describe('kill -9 again and again', () => {
@@ -238,43 +240,45 @@ describe('a statement that fails', () => {
 });
 
 describe('retention and restarts', () => {
-  faultCase('D17a', 'what retention removed does not come back, by a restart or as a .gz', () =>
-    withFolder(async (data) => {
-      const clock = simulatedClock();
-      let text = '';
-      for (let i = 0; i < 1000; i++) text += `{"id":"old-${i}"}\n`;
-      const settings = { storeClock: clock };
-      await withPond(
-        data,
-        async ({ store, write, lines, ledger }) => {
-          await store.retention.run(unlimited());
-          write('edge_logs/app.ndjson', text);
-          await lines(1000);
-          clock.advance(8 * DAY);
-          const { keepMs } = readConfig({ TAILPOND_RETENTION: '7d' }).config;
-          const keep = { ...unlimited(), keepMs };
-          await eventually(async () => {
-            await store.retention.run(keep);
-            expect(await ledger()).to.include({ removed: 1000, stored: 0 });
-          });
-        },
-        settings,
-      );
-      const folder = join(data, 'logs', 'edge_logs');
-      drop(data, 'edge_logs/app.ndjson.1.gz', gzipSync(text));
-      rmSync(join(folder, 'app.ndjson'));
-      await withPond(
-        data,
-        async ({ write, lines }) => {
-          // What is written later is read later: once it is there, the .gz was met.
-          await delay(3000);
-          write('edge_logs/app.ndjson', '{"id":"new"}\n');
-          expect(await lines(1001)).to.include({ removed: 1000, stored: 1 });
-        },
-        settings,
-      );
-    }),
-  );
+  const title = 'what retention removed does not come back, by a restart or as a .gz';
+  if (library === null) notHere('D17a', title, `no libfaketime; ${INSTALL}`);
+  else
+    faultCase('D17a', title, () =>
+      withFolder(async (data) => {
+        const books = newBooks();
+        const clock = settableClock(library, join(data, 'clock'));
+        const options = { env: { ...clock.env, TAILPOND_RETENTION: '7d' } };
+        const old = Array.from({ length: 1000 }, () => books.line());
+        const holds = (service: Service, counts: Record<string, number>) =>
+          eventually(async () =>
+            expect((await ledger(service))[0]).to.include({ removed: old.length, ...counts }),
+          );
+        drop(data, 'edge_logs/app.ndjson', old.join(''));
+        await run(
+          data,
+          async (service) => {
+            await allStored(service, books);
+            clock.set(8);
+            await holds(service, { lines: old.length, stored: 0 });
+            for (const line of old) books.destroyed(line);
+          },
+          options,
+        );
+        drop(data, 'edge_logs/app.ndjson.1.gz', gzipSync(old.join('')));
+        rmSync(join(data, 'logs', 'edge_logs', 'app.ndjson'));
+        await run(
+          data,
+          async (service) => {
+            // The .gz was met, and unpacked to its end.
+            await holds(service, { lines: old.length, files: 1, pending_bytes: 0 });
+            drop(data, 'edge_logs/app.ndjson', books.line());
+            await holds(service, { lines: old.length + 1, stored: 1 });
+          },
+          options,
+        );
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
+    );
 });
 
 describe('the write-ahead log', () => {
@@ -446,24 +450,17 @@ async function lastLine(socket: Socket) {
   return end.split('\n').findLast((line) => line.startsWith('{"count"'));
 }
 
-const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
-
 describe('a clock that is wrong', () => {
   const title =
     'a year behind, a year ahead, right again: retention removes nothing, no line is lost';
-  if (!existsSync(FAKETIME))
-    notHere(
-      'D23',
-      title,
-      "Debian's libfaketime is not installed; test/server/retention.test.ts has a simulated clock",
-    );
+  if (library === null) notHere('D23', title, `no libfaketime; ${INSTALL}`);
   else
     faultCase('D23', title, () =>
       withFolder(async (data) => {
         const books = newBooks();
         for (const offset of ['-365d', '+0d', '+365d', '+0d']) {
           const env = {
-            LD_PRELOAD: FAKETIME,
+            LD_PRELOAD: library,
             FAKETIME: offset,
             FAKETIME_DONT_FAKE_MONOTONIC: '1',
             TAILPOND_RETENTION: '7d',

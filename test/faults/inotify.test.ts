@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { eventually, type Service, withFolder, withService } from '../helpers.ts';
+import { withFolder, withService } from '../helpers.ts';
+import { newBooks } from './books.ts';
 import { faultCase, notHere } from './case.ts';
+import { allStored, drop, dropLines } from './lines.ts';
 
 describe('a full inotify table', () => {
   for (const [id, limit] of [
@@ -18,22 +18,24 @@ describe('a full inotify table', () => {
       continue;
     }
     faultCase(id, title, () =>
-      withFolder((data) =>
-        withService(
+      withFolder(async (data) => {
+        const books = newBooks();
+        await withService(
           data,
           async (service) => {
-            drop(data, 'a.ndjson', 0, 10);
-            await stored(service, 10);
-            drop(data, 'a.ndjson', 10, 5);
-            drop(data, 'deep/b.ndjson', 15, 5);
-            await stored(service, 20);
+            dropLines(data, books, 10);
+            await allStored(service, books);
+            dropLines(data, books, 5);
+            for (let i = 0; i < 5; i++) drop(data, 'edge_logs/deep/b.ndjson', books.line());
+            await allStored(service, books);
             const warnings = service.log.filter(({ msg }) => /impaired/.test(String(msg)));
             expect(warnings).to.have.length(1);
             expect(await service.end('SIGTERM')).to.equal(0);
           },
           { inside },
-        ),
-      ),
+        );
+        expect(await books.differences(data)).to.deep.equal([]);
+      }),
     );
   }
 });
@@ -42,20 +44,4 @@ describe('a full inotify table', () => {
 function limited(limit: string, value: number): string[] {
   const script = `echo ${value} > /proc/sys/user/${limit} && exec "$@"`;
   return ['unshare', '--user', '--map-root-user', 'sh', '-c', script, 'sh'];
-}
-
-function drop(data: string, name: string, from: number, count: number): void {
-  const path = join(data, 'logs/edge_logs', name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  const lines = Array.from({ length: count }, (_, i) => `{"id":"${from + i}"}\n`);
-  appendFileSync(path, lines.join(''));
-}
-
-/** Every line is there, once. */
-async function stored(service: Service, count: number): Promise<void> {
-  await eventually(async () => {
-    const { body } = await service.get('/api/ledger');
-    const [edge] = body.result as { rows: number; stored: number }[];
-    expect(edge).to.include({ rows: count, stored: count });
-  });
 }

@@ -51,6 +51,7 @@ describe('random histories of files and of the service', () => {
       console.log(`      ${list(counts)}`);
       if (!noFullDisk) console.log(`      lives that met a full disk, by place: ${list(met)}`);
       if (failures.length > 0) throw new Error(failures.join('\n\n'));
+      if (LONG && !PATH) expect(tally.kills).to.be.above(200);
       // Else the operation would show nothing.
       if (!noFullDisk && !PATH) expect(met).not.to.deep.equal({});
     },

@@ -23,16 +23,18 @@ import { storeCommand } from './store-command.ts';
 const NAMESPACE = ['unshare', '-pf', '--kill-child', '--mount-proc'];
 
 describe('a second process on a data folder', () => {
-  const beside = (first: SpawnOptions, second: SpawnOptions, before: Before = async () => {}) =>
-    withFolder(async (data) => {
+  /** What is done beside a service that has stored lines must refuse a second one; then it stores more, and ends whole. */
+  const beside = (first: SpawnOptions, meanwhile: Meanwhile, place = '.') =>
+    withFolder(async (folder) => {
+      const data = join(folder, place);
+      mkdirSync(data, { recursive: true });
       const books = newBooks();
       await withService(
         data,
         async (service) => {
           dropLines(data, books, 500);
           await allStored(service, books);
-          await before(service, data);
-          await refused(data, second);
+          await meanwhile(service, data);
           dropLines(data, books, 500);
           await allStored(service, books);
           expect(await service.end('SIGTERM')).to.equal(0);
@@ -43,52 +45,48 @@ describe('a second process on a data folder', () => {
     });
 
   faultCase('D11a', 'is refused though the first has dropped its lock by reading the file', () =>
-    beside(injected('read-database'), {}, (service) => inject(service)),
+    beside(injected('read-database'), async (service, data) => {
+      await inject(service);
+      await refused(data);
+    }),
   );
 
   faultCase(
     'D11b',
     'is refused though the lock is dropped and the first is stopped by a signal',
     () =>
-      withFolder((data) =>
-        withService(
-          data,
-          async (service) => {
-            await inject(service);
-            service.child.kill('SIGSTOP');
-            await refused(data, {});
-            service.child.kill('SIGCONT');
-            expect(await service.end('SIGTERM')).to.equal(0);
-          },
-          injected('read-database'),
-        ),
-      ),
+      beside(injected('read-database'), async (service, data) => {
+        await inject(service);
+        service.child.kill('SIGSTOP');
+        await refused(data);
+        service.child.kill('SIGCONT');
+      }),
   );
 
-  faultCase('D12a', 'is refused, and the first is unharmed', () => beside({}, {}));
+  faultCase('D12a', 'is refused, and the first is unharmed', () =>
+    beside({}, (_, data) => refused(data)),
+  );
 
   const alone = spawnSync(NAMESPACE[0] ?? '', [...NAMESPACE.slice(1), 'true']);
   if (alone.status === 0)
     faultCase('D12b', 'is refused from another PID namespace, too', () =>
-      beside(injected('read-database'), { inside: NAMESPACE }, (service) => inject(service)),
+      beside(injected('read-database'), async (service, data) => {
+        await inject(service);
+        await refused(data, { inside: NAMESPACE });
+      }),
     );
   else notHere('D12b', 'is refused from another PID namespace, too', 'unshare takes root');
 
   faultCase('D12c', 'is refused for a path that is too long for a socket', () =>
-    withFolder(async (folder) => {
-      const data = join(folder, 'd'.repeat(120));
-      mkdirSync(data);
-      await withService(
-        data,
-        async (service) => {
-          await inject(service);
-          await refused(data, {});
-          expect((await storeCommand(data, ['check'])).text).to.match(/asked of the service/);
-          expect(await service.end('SIGTERM')).to.equal(0);
-        },
-        injected('read-database'),
-      );
-    }),
+    beside(
+      injected('read-database'),
+      async (service, data) => {
+        await inject(service);
+        await refused(data);
+        expect((await storeCommand(data, ['check'])).text).to.match(/asked of the service/);
+      },
+      'd'.repeat(120),
+    ),
   );
 
   faultCase('D12d', 'starts at once when the first was killed', () =>
@@ -110,19 +108,30 @@ describe('a second process on a data folder', () => {
 
   faultCase('D12e', 'of ten that start at once, one serves', () =>
     withFolder(async (data) => {
+      const books = newBooks();
+      dropLines(data, books, 500);
       const copies = Array.from({ length: 10 }, () => spawnService(data));
       try {
-        await eventually(() => {
+        const serving = await eventually(() => {
           const ended = copies.filter(({ child }) => child.exitCode !== null);
           expect(ended.map(({ child }) => child.exitCode)).to.deep.equal(Array(9).fill(1));
           for (const { errors } of ended)
             expect(errors.join()).to.match(/Another process has .* open/);
-          const serving = copies.filter(({ log }) => log.some(({ port }) => port));
-          expect(serving).to.have.length(1);
+          const open = copies.filter(({ log }) => log.some(({ port }) => port));
+          expect(open).to.have.length(1);
+          return open[0]?.child;
         }, 40_000);
+        await eventually(async () =>
+          expect((await storeCommand(data, ['check'])).text).to.match(
+            /asked of the service[\s\S]*edge_logs: 500 rows, 0 rejected/,
+          ),
+        );
+        serving?.kill('SIGTERM');
+        await eventually(() => expect(serving?.exitCode).to.equal(0));
       } finally {
         for (const { child } of copies) child.kill('SIGKILL');
       }
+      expect(await books.differences(data)).to.deep.equal([]);
     }),
   );
 
@@ -146,7 +155,7 @@ describe('a second process on a data folder', () => {
   );
 });
 
-type Before = (service: Service, data: string) => Promise<void>;
+type Meanwhile = (service: Service, data: string) => Promise<void>;
 
 /** Lets the service do what it was started for, and waits until it has. */
 async function inject(service: Service) {
@@ -155,7 +164,7 @@ async function inject(service: Service) {
 }
 
 /** A second copy ends with 1 and says why; that it took no longer than the loading of a program is all the time says. */
-async function refused(data: string, options: SpawnOptions) {
+async function refused(data: string, options: SpawnOptions = {}) {
   const begin = performance.now();
   const { child, log, errors } = spawnService(data, options);
   const ended = once(child, 'close');

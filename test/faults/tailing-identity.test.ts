@@ -1,18 +1,16 @@
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   linkSync,
-  readdirSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../../ingest/index.ts';
 import { INSTALL } from '../end-to-end/shippers.ts';
 import { faultCase, notHere } from './case.ts';
+import { fakeTime } from './fake-time.ts';
 import { ledger, PASSAGES, run, settles, through, withTrial } from './trial.ts';
 
 describe('files that are like each other', () => {
@@ -167,11 +165,3 @@ describe('time that is not what it should be', () => {
       }),
     );
 });
-
-/** Debian's libfaketime, which gives a program another clock; null when it is not installed. */
-function fakeTime(): string | null {
-  if (!existsSync('/usr/lib')) return null;
-  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime'));
-  const library = folders.map((folder) => join(folder, 'libfaketimeMT.so.1')).find(existsSync);
-  return library ?? null;
-}

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { QueryFileError } from '../../server/compile.ts';
@@ -352,7 +352,12 @@ describe('a folder of endpoints of an operator', () => {
     withFolder((data) =>
       withService(data, async (service) => {
         const ended = service.end('SIGTERM');
-        const timer = setInterval(() => service.child.kill('SIGHUP'), 2);
+        // Not in its last moment: a process that ends has no handlers of signals any more.
+        const socket = join(data, 'store', 'control.sock');
+        let left = 10;
+        const timer = setInterval(() => {
+          if (left-- > 0 && existsSync(socket)) service.child.kill('SIGHUP');
+        }, 2);
         try {
           expect(await ended).to.equal(0);
         } finally {

@@ -98,6 +98,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     throw error;
   }
   const open = instance;
+  let closed = false;
   return {
     lanes: threads,
     capacity: {
@@ -106,8 +107,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       partBytes: Math.floor(options.memory / PART_SHARE),
       longBytes: Math.floor(options.memory / LONG_SHARE),
     },
-    connect: () => open.connect(),
+    async connect() {
+      // A closed one would take the process along.
+      if (closed) throw new Error('The store is closed.');
+      return open.connect();
+    },
     close() {
+      closed = true;
       open.closeSync();
       opened = false;
     },

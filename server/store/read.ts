@@ -38,6 +38,13 @@ export interface PoolUse {
   readonly maxWaiting: number;
 }
 
+export interface Described {
+  readonly parameters: string[];
+  readonly columns: string[];
+  readonly types: string[];
+  readonly select: boolean;
+}
+
 export interface Readers {
   /**
    * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
@@ -49,9 +56,7 @@ export interface Readers {
     options: QueryOptions,
   ): Promise<Rows>;
   /** What a statement takes and gives, without running it. Throws what is wrong with it. */
-  describe(
-    sql: string,
-  ): Promise<{ parameters: string[]; columns: string[]; types: string[]; select: boolean }>;
+  describe(sql: string): Promise<Described>;
   /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
   probe(): Promise<void>;
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
@@ -163,25 +168,10 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       });
       await within(probing, PROBE_MS);
     },
-    async describe(sql) {
-      const connection = await engine.connect();
-      try {
-        const statement = await connection.prepare(sql);
-        const parameters = Array.from({ length: statement.parameterCount }, (_, i) =>
-          statement.parameterName(i + 1),
-        );
-        const columns = Array.from({ length: statement.columnCount }, (_, i) =>
-          statement.columnName(i),
-        );
-        const types = Array.from({ length: statement.columnCount }, (_, i) =>
-          typeName(statement.columnType(i)),
-        );
-        const select = statement.statementType === SELECT;
-        statement.destroySync();
-        return { parameters, columns, types, select };
-      } finally {
-        connection.closeSync();
-      }
+    describe(sql) {
+      const described = describe(engine, stopping.signal, sql);
+      running.add(described);
+      return described.finally(() => running.delete(described));
     },
     busy: () => idle.length < connections || probing !== null,
     ended: () => Promise.allSettled(running),
@@ -202,10 +192,35 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
       const never = new AbortController().signal;
       await Promise.all(Array.from({ length: connections }, () => lease(never)));
+      // An engine that is closed under a statement that is prepared takes the process along.
+      await Promise.allSettled(running);
       await probing?.catch(() => {});
       for (const connection of all) connection.closeSync();
     },
   };
+}
+
+/** On a connection of its own, so that it need not wait for queries. */
+async function describe(engine: Engine, stopping: AbortSignal, sql: string): Promise<Described> {
+  stopping.throwIfAborted();
+  const connection = await engine.connect();
+  try {
+    const statement = await connection.prepare(sql);
+    const parameters = Array.from({ length: statement.parameterCount }, (_, i) =>
+      statement.parameterName(i + 1),
+    );
+    const columns = Array.from({ length: statement.columnCount }, (_, i) =>
+      statement.columnName(i),
+    );
+    const types = Array.from({ length: statement.columnCount }, (_, i) =>
+      typeName(statement.columnType(i)),
+    );
+    const select = statement.statementType === SELECT;
+    statement.destroySync();
+    return { parameters, columns, types, select };
+  } finally {
+    connection.closeSync();
+  }
 }
 
 async function run(

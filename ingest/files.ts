@@ -2,7 +2,6 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Content } from './content.ts';
-import { readToEnd } from './copies.ts';
 import { Handles } from './handles.ts';
 import { holds, UNREAD } from './identity.ts';
 import { byKinship } from './kinship.ts';
@@ -11,6 +10,7 @@ import { RecentBytes } from './recent.ts';
 import { Recognition } from './recognition.ts';
 import { Refusals } from './refusals.ts';
 import { type Found, found as foundBy, type Listing } from './scan.ts';
+import { apart, inheritance, isAtRest } from './shadow.ts';
 import { metFile, see, type TailedFile } from './tailed-file.ts';
 import type { IngestLog, KnownFile, Refusal, Sink } from './types.ts';
 
@@ -20,8 +20,6 @@ export class SinkError extends Error {}
 /** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
 const MOVED_GRACE_MS = 60_000;
 const DELETED_GRACE_MS = 5_000;
-/** The truncation that follows a copy comes sooner. */
-const AT_REST_MS = 5_000;
 
 /**
  * Which files there are and which of the known ones they are. States of a known file:
@@ -220,10 +218,7 @@ export class Files {
     }
   }
 
-  /**
-   * A shadow that has more bytes than its original, which does not grow, is no copy of what that holds now: the two only begin
-   * alike, or the original was truncated and began again with the same bytes, unseen. It goes on by itself.
-   */
+  /** A shadow that is no copy of what its original holds now is read on by itself. */
   private async partIfLonger(shadow: TailedFile, original: TailedFile): Promise<void> {
     const versions = `${shadow.version} ${original.version}`;
     if (shadow.comparedAt === versions) return;
@@ -233,11 +228,16 @@ export class Files {
     if (!content) return;
     try {
       if ((await inodeOf(content)) !== shadow.known.inode) return;
-      const longer = (await content.read(Buffer.alloc(1), endOf(original))) > 0;
-      const read = longer ? await farthest(content, [shadow.known, original.known]) : null;
+      const known = await apart(shadow, content, original);
       // What was written to the original and copied since it was seen would be read from both.
       if (!(await this.isAsSeen(original))) return;
-      if (read) await this.part(shadow, original.known, { ...shadow.known, ...read });
+      if (known) {
+        await this.goOn(shadow, known, original.known);
+        this.log.info(
+          { file: known.path, original: original.known.path, offset: known.offset },
+          'a file has more than the one that it seemed to be a copy of, and is read on by itself',
+        );
+      }
       shadow.comparedAt = versions;
     } catch (error) {
       if (error instanceof SinkError) throw error;
@@ -245,25 +245,6 @@ export class Files {
     } finally {
       await opened?.close();
     }
-  }
-
-  /** A shadow goes on by itself; the others of its original are then copies of it, as far as they are alike. */
-  private async part(shadow: TailedFile, original: KnownFile, state: KnownFile): Promise<void> {
-    const known = { ...state, shadowOf: null, finished: null };
-    const heirs = this.shadowsOf(original.id).filter((file) => file !== shadow);
-    const moved = heirs.map((heir) => ({ ...heir.known, shadowOf: known.id }));
-    await this.sink.record([known, ...moved], []);
-    this.advance(shadow, known);
-    for (const [i, heir] of heirs.entries()) this.advance(heir, moved[i] as KnownFile);
-    shadow.exhausted = null;
-    this.log.info(
-      { file: known.path, original: original.path, offset: known.offset },
-      'a file has more than the one that it seemed to be a copy of, and is read on by itself',
-    );
-  }
-
-  private shadowsOf(id: number): TailedFile[] {
-    return [...this.tailed.values()].filter(({ known }) => known.shadowOf === id);
   }
 
   private async isAsSeen({ known, version }: TailedFile): Promise<boolean> {
@@ -277,19 +258,31 @@ export class Files {
     const content = await this.open(shadow);
     if (!content) return;
     const known = await inheritance(shadow, content, original);
-    this.advance(shadow, known);
-    const heirs = original ? this.shadowsOf(original.id).filter((file) => file !== shadow) : [];
-    for (const heir of heirs) this.advance(heir, { ...heir.known, shadowOf: known.id });
-    shadow.exhausted = null;
-    if (original) this.known.delete(original.id);
-    await this.sink.record(
-      [known, ...heirs.map((heir) => heir.known)],
-      original ? [original.id] : [],
-    );
+    await this.goOn(shadow, known, original, original ? [original.id] : []);
     this.log.info(
       { file: known.path, offset: known.offset },
       'a copy goes on where its original was left',
     );
+  }
+
+  /** A shadow is a shadow no longer; the others of its original are copies of it from now on. */
+  private async goOn(
+    shadow: TailedFile,
+    known: KnownFile,
+    original: KnownFile | undefined,
+    forgotten: readonly number[] = [],
+  ): Promise<void> {
+    const heirs = original ? this.shadowsOf(original.id).filter((file) => file !== shadow) : [];
+    const states = new Map([[shadow, known]]);
+    for (const heir of heirs) states.set(heir, { ...heir.known, shadowOf: known.id });
+    await this.sink.record([...states.values()], forgotten);
+    for (const [file, state] of states) this.advance(file, state);
+    for (const id of forgotten) this.known.delete(id);
+    shadow.exhausted = null;
+  }
+
+  private shadowsOf(id: number): TailedFile[] {
+    return [...this.tailed.values()].filter(({ known }) => known.shadowOf === id);
   }
 
   /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
@@ -403,56 +396,6 @@ export class Files {
     for (const file of this.tailed.values()) await file.content?.close();
     this.tailed.clear();
   }
-}
-
-/** What a shadow goes on as: as its original, where its bytes are still those; else as far as it is known to be read. */
-async function inheritance(
-  shadow: TailedFile,
-  content: Content,
-  original: KnownFile | undefined,
-): Promise<KnownFile> {
-  const known: KnownFile = { ...shadow.known, shadowOf: null };
-  if (!original) return known;
-  // It may have been read farther than what it is a copy of, by an original before that.
-  if (original.offset <= known.offset) return known;
-  if (await holds(content, original).catch(() => false)) {
-    const { offset, head, anchor, openLine } = original;
-    return { ...known, offset, head, anchor, openLine, finished: null };
-  }
-  // An older, shorter copy: every byte of it was read through the original.
-  if (!content.gzip && shadow.size < original.offset)
-    return { ...known, ...(await readToEnd(content, shadow.size)) };
-  return known;
-}
-
-/** Whether a file that stands at a path has been read as far as it goes, and stays as it is. */
-function isAtRest(file: TailedFile, now: number): boolean {
-  if (!file.found || file.known.shadowOf !== null) return false;
-  if (isGzip(file.known.path) ? file.known.finished !== file.version : mayTakeLastLine(file))
-    return false;
-  return file.exhausted === file.version && now - file.changedAt > AT_REST_MS;
-}
-
-/** Whether its last line, without a newline, is still to be looked at. */
-function mayTakeLastLine({ known, size, version, judged }: TailedFile): boolean {
-  return size > known.offset && judged !== version;
-}
-
-/** Of some states whose bytes a file holds, what is known of the one that was read farthest; null when it holds none. */
-async function farthest(
-  content: Content,
-  states: readonly KnownFile[],
-): Promise<Pick<KnownFile, 'offset' | 'head' | 'anchor' | 'openLine'> | null> {
-  for (const state of states.toSorted((a, b) => b.offset - a.offset)) {
-    const { offset, head, anchor, openLine } = state;
-    if (await holds(content, state)) return { offset, head, anchor, openLine };
-  }
-  return null;
-}
-
-/** How many bytes a file holds that was read as far as it goes. Of a `.gz` the last line is taken, newline or not. */
-function endOf({ known, size }: TailedFile): number {
-  return isGzip(known.path) ? known.offset : size;
 }
 
 async function inodeOf({ handle }: Content): Promise<string> {

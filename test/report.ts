@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,24 +25,26 @@ export interface Report {
 }
 
 const FOLDER = 'TAILPOND_TEST_REPORT';
+const PARTS = 'parts.jsonl';
 
 /** The files of tests run in processes beside each other: what they report is gathered in a file. */
 export function openReport(): void {
-  process.env[FOLDER] = mkdtempSync(join(tmpdir(), 'tailpond-report-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tailpond-report-'));
+  writeFileSync(join(folder, PARTS), '');
+  process.env[FOLDER] = folder;
 }
 
 /** Adds a part; parts are summed. */
 export function addToReport(part: Report): void {
   const folder = process.env[FOLDER];
-  if (folder) appendFileSync(join(folder, 'parts.jsonl'), `${JSON.stringify(part)}\n`);
+  if (folder) appendFileSync(join(folder, PARTS), `${JSON.stringify(part)}\n`);
 }
 
 /** Gives the whole report and removes its file. */
 export function closeReport(): Report {
   const folder = process.env[FOLDER];
   if (!folder) throw new Error('BUG: no report is open');
-  appendFileSync(join(folder, 'parts.jsonl'), '');
-  const lines = readFileSync(join(folder, 'parts.jsonl'), 'utf8').split('\n').filter(Boolean);
+  const lines = readFileSync(join(folder, PARTS), 'utf8').split('\n').filter(Boolean);
   rmSync(folder, { recursive: true });
   const parts = lines.map((line) => JSON.parse(line) as Report);
   const sum = (of: keyof Counts) => parts.reduce((total, { counts }) => total + counts[of], 0);

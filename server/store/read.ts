@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { AppError } from '../errors.ts';
+import { type Described, describe } from './describe.ts';
 import type { Engine } from './engine.ts';
 import { type Plain, plain, typeName, type ValueKind, valueKind } from './values.ts';
 
@@ -38,13 +39,6 @@ export interface PoolUse {
   readonly maxWaiting: number;
 }
 
-export interface Described {
-  readonly parameters: string[];
-  readonly columns: string[];
-  readonly types: string[];
-  readonly select: boolean;
-}
-
 export interface Readers {
   /**
    * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
@@ -77,7 +71,6 @@ export interface Readers {
 const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
-const SELECT = 1;
 /** The engine keeps the reason to itself; where nobody has interrupted, it is mostly memory, and treated so. */
 const LOST = 'Out of Memory Error: or another one, the rows ended early';
 
@@ -198,29 +191,6 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       for (const connection of all) connection.closeSync();
     },
   };
-}
-
-/** On a connection of its own, so that it need not wait for queries. */
-async function describe(engine: Engine, stopping: AbortSignal, sql: string): Promise<Described> {
-  stopping.throwIfAborted();
-  const connection = await engine.connect();
-  try {
-    const statement = await connection.prepare(sql);
-    const parameters = Array.from({ length: statement.parameterCount }, (_, i) =>
-      statement.parameterName(i + 1),
-    );
-    const columns = Array.from({ length: statement.columnCount }, (_, i) =>
-      statement.columnName(i),
-    );
-    const types = Array.from({ length: statement.columnCount }, (_, i) =>
-      typeName(statement.columnType(i)),
-    );
-    const select = statement.statementType === SELECT;
-    statement.destroySync();
-    return { parameters, columns, types, select };
-  } finally {
-    connection.closeSync();
-  }
 }
 
 async function run(

@@ -397,7 +397,7 @@ describe('a disk that is nearly full', () => {
 
             // The newest hour is kept whatever the size.
             clock.set(1);
-            // Nothing is asked meanwhile: a query that runs in the checkpoint keeps the engine from giving the space back.
+            // Nothing is asked meanwhile: a query that runs in the checkpoint would put off that the space comes back.
             await eventually(() =>
               expect(service.log.map(({ msg }) => msg)).to.include(
                 'there is room again, lines are stored',

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { eventually, type Service, withFolder, withService } from '../helpers.ts';
+import { eventually, type Service, withFolder } from '../helpers.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';
 import { allStored, drop, ledger } from './lines.ts';
+import { run } from './trial.ts';
 
 const LOG = 'edge_logs/app.log';
 
@@ -14,7 +15,7 @@ describe('files that seem to be copies', () => {
   faultCase('T38a', 'copies of several ages of a log that begins anew: no line comes twice', () =>
     withFolder(async (data) => {
       const books = newBooks();
-      await withService(data, async (service) => {
+      await run(data, async (service) => {
         drop(data, LOG, books.line());
         for (const suffix of ['.1', '.2', '.3']) {
           drop(data, LOG, books.line());
@@ -26,7 +27,6 @@ describe('files that seem to be copies', () => {
         drop(data, LOG, books.line());
         await allStored(service, books);
         await compared(service, data, books, '');
-        expect(await service.end('SIGTERM')).to.equal(0);
       });
       expect(await books.differences(data)).to.deep.equal([]);
     }),
@@ -35,7 +35,7 @@ describe('files that seem to be copies', () => {
   faultCase('T38b', 'a file that goes on where a log has a last line without its newline', () =>
     withFolder(async (data) => {
       const books = newBooks();
-      await withService(data, async (service) => {
+      await run(data, async (service) => {
         const [first, last] = [books.line(), books.line()];
         drop(data, LOG, first + last.trimEnd());
         await eventually(async () =>
@@ -48,7 +48,6 @@ describe('files that seem to be copies', () => {
         drop(data, `${LOG}.1`, first + last + books.line() + books.line());
         await allStored(service, books);
         await compared(service, data, books, '');
-        expect(await service.end('SIGTERM')).to.equal(0);
       });
       expect(await books.differences(data)).to.deep.equal([]);
     }),
@@ -62,18 +61,16 @@ describe('files that seem to be copies', () => {
         const books = newBooks();
         const first = books.line();
         drop(data, LOG, first);
-        await withService(data, async (service) => {
+        await run(data, async (service) => {
           await allStored(service, books);
-          expect(await service.end('SIGTERM')).to.equal(0);
         });
         drop(data, LOG, books.line() + books.line());
         copyFileSync(at(data, LOG), at(data, `${LOG}.1`));
         pack(data, `${LOG}.1`, `${LOG}.2.gz`);
         writeFileSync(at(data, LOG), first);
-        await withService(data, async (service) => {
+        await run(data, async (service) => {
           await allStored(service, books);
           await compared(service, data, books, '');
-          expect(await service.end('SIGTERM')).to.equal(0);
         });
         expect(await books.differences(data)).to.deep.equal([]);
       }),

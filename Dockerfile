@@ -3,7 +3,7 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json build.cjs ./
+COPY tsconfig.json build.cjs ./
 COPY server ./server
 COPY ingest ./ingest
 # data is empty: it gives the volume its owner.

@@ -30,6 +30,8 @@ const STOP_MS = 9000;
 const DRAIN_MS = 3000;
 /** Then queries are interrupted, which one sees every 2048 rows, and their clients are told within this. */
 const TELL_MS = 2500;
+/** What closing needs beside the database's last checkpoint. */
+const CLOSE_MS = 1000;
 
 const CACHE_ENTRIES = 1000;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -41,6 +43,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 export async function serve(config: Config, logger: Logger, demo: Demo | null): Promise<void> {
   const closers: Closer[] = demo ? [demo.close] : [];
   let draining = false;
+  let stopUntil = Number.POSITIVE_INFINITY;
   let store: Store | null = null;
   const exit = (code: number): never => {
     logger.flush();
@@ -59,6 +62,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
   const stop = async (signal: string) => {
     if (draining) return abandon();
     draining = true;
+    stopUntil = performance.now() + STOP_MS - CLOSE_MS;
     logger.info({ signal }, 'stopping');
     setTimeout(abandon, STOP_MS).unref();
     try {
@@ -113,7 +117,11 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       onStuck: (error) => crash(error, 'a query can not be ended', abandon),
     });
     store = opened;
-    closers.push(opened.shutdown);
+    closers.push(async () => {
+      const walBytes = await opened.shutdown(stopUntil);
+      if (walBytes > 0)
+        logger.info({ walBytes }, 'left the write-ahead log to the next start, for want of time');
+    });
     // Closed after the store: until then it says that the store is in use.
     closers.splice(-1, 0, await control(folder, opened, () => urlOf(server.address()), logger));
     const own = config.endpoints ? [resolve(config.endpoints)] : [];

@@ -17,6 +17,7 @@ import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ROOT } from '../server/root.ts';
 import { eventually, TOKEN, withFolder } from './helpers.ts';
+import { SLOW } from './slow.ts';
 
 /** A user that owns nothing: `nobody` of Debian. */
 const NOBODY = 65534;
@@ -67,7 +68,7 @@ describe('the image', () => {
     expect(listed).to.have.members(['*', ...tops]);
   });
 
-  it('builds by its own steps, and serves another user from a folder that nobody may write to', async function () {
+  it(`builds by its own steps, and serves another user from a folder that nobody may write to ${SLOW}`, async function () {
     this.timeout(180_000);
     await withFolder(async (folder) => {
       chmodSync(folder, 0o755);

@@ -6,6 +6,7 @@ import { ROOT } from '../server/root.ts';
 import { differences } from './docs/answer.ts';
 import { type Machine, withMachine } from './docs/machine.ts';
 import { type Block, readBlocks } from './docs/markdown.ts';
+import { SLOW } from './slow.ts';
 
 /** Why commands may be left out. */
 const SKIPS: Record<string, string> = {
@@ -30,12 +31,15 @@ const PAGES = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
+/** What somebody reads first. */
+const NEWCOMERS = ['README.md', 'docs/install.md'];
 const BLOCKS = PAGES.map((page) => readBlocks(page, readFileSync(join(ROOT, page), 'utf8')));
 const isRun = ({ language, info }: Block) => language === 'sh' && info.skip === undefined;
 
 describe('the commands of the docs', () => {
   for (const blocks of BLOCKS.filter((all) => all.some(isRun))) {
-    it(`answer what the page says: ${blocks[0]?.page}`, async function () {
+    const page = blocks[0]?.page ?? '';
+    it(`answer what the page says: ${page}${NEWCOMERS.includes(page) ? '' : ` ${SLOW}`}`, async function () {
       this.timeout(PAGE_MS);
       await withMachine(async (machine) => {
         for (const block of blocks) {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Config, ConfigError } from '../config.ts';
 import { askService } from '../control.ts';
+import { ROOT } from '../root.ts';
 import { settingsOf } from './settings.ts';
 
 export interface Remote {
@@ -76,14 +76,14 @@ async function addressOf(folder: string): Promise<string | null> {
 }
 
 async function withOwn<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
-  const script = fileURLToPath(import.meta.url).replace(/commands\/reach\.(\w+)$/, 'main.$1');
+  const script = join(ROOT, 'server/launch.cjs');
   const env = {
     ...process.env,
     TAILPOND_PORT: '0',
     TAILPOND_HOST: '127.0.0.1',
     TAILPOND_LOG_LEVEL: 'fatal',
   };
-  const child = spawn(process.execPath, [...process.execArgv, script, 'start'], {
+  const child = spawn(process.execPath, [script, 'start'], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

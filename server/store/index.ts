@@ -65,11 +65,13 @@ const SANDBOX_QUEUE = 32;
 /** How often a saved query that lacks memory is asked again, and after what time. */
 const MEMORY_TRIES = 3;
 const MEMORY_MS = 50;
+/** SQL of callers waits no longer than this for ingest to try again, which it may have no reason to: its longest pause is shorter. */
+const HOLD_MS = 10_000;
 
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
-export interface Store extends Omit<Readers, 'ended'>, Parquet, Rejected {
+export interface Store extends Omit<Readers, 'ended' | 'hold' | 'resume'>, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
@@ -93,8 +95,11 @@ export interface Store extends Omit<Readers, 'ended'>, Parquet, Rejected {
   backup(signal: AbortSignal): Promise<string>;
   /** Reads everything and holds it against the ledger. */
   inspect(signal: AbortSignal): Promise<Inspection>;
-  /** Writes everything back and closes. */
-  shutdown(): Promise<void>;
+  /**
+   * Writes everything back and closes. What cannot be written back by `until` (of `performance.now()`) stays in the write-ahead log, for
+   * the next start. Returns the bytes that stay there.
+   */
+  shutdown(until?: number): Promise<number>;
 }
 
 /**
@@ -126,7 +131,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       probe: join(staging, 'probe.ndjson'),
       clock,
       lanes: engine.lanes,
-      dirty: walBytes() > 0,
+      walBytes,
     });
     const ends = {
       timeoutMs: queryTimeoutMs,
@@ -152,11 +157,31 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         return first(query, tries - 1);
       }
     };
-    /** Ingest tries again by itself, from what the database says then. */
-    const makeRoom = async (error: unknown): Promise<never> => {
-      if (isOutOfMemory(error) && sandbox.busy())
+    let holding: NodeJS.Timeout | undefined;
+    const resume = () => {
+      clearTimeout(holding);
+      holding = undefined;
+      sandbox.resume();
+    };
+    /**
+     * Writes for ingest, which tries again by itself, from what the database says then. Where memory is wanting SQL of callers ends,
+     * and none begins before the next try: its pauses grow, and one query after the other would take the memory at each of them.
+     */
+    const write = async (action: () => Promise<void>): Promise<void> => {
+      try {
+        await action();
+      } catch (error) {
+        // Those that are held have no part in what is wanting now.
+        if (!isOutOfMemory(error) || holding) {
+          resume();
+          throw error;
+        }
+        holding = setTimeout(resume, HOLD_MS).unref();
+        sandbox.hold();
         await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
-      throw error;
+        throw error;
+      }
+      resume();
     };
     const ask: Ask = (sql) => fatal(first(() => askReaders(readers, sql)));
     const between: Pick<Writer, 'between'> = {
@@ -189,8 +214,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         capacity: engine.capacity,
         newestBytes: (source) => newestBytes(ask, source, engine.capacity.vectorRows),
         files: () => fatal(writer.files()),
-        append: (batches) => fatal(writer.append(batches).catch(makeRoom)),
-        record: (files, forgotten) => fatal(writer.record(files, forgotten)),
+        append: (batches) => fatal(write(() => writer.append(batches))),
+        record: (files, forgotten) => fatal(write(() => writer.record(files, forgotten))),
         room: (bytes) => fatal(room(bytes)),
         idle: () => fatal(writer.idle()),
       },
@@ -225,12 +250,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),
       backup: (signal) => fatal(asides.start(signal, backup)),
       inspect: (signal) => fatal(asides.start(signal, (onOwn) => onOwn(inspect))),
-      async shutdown() {
+      async shutdown(until = Number.POSITIVE_INFINITY) {
         await asides.close();
         await Promise.all([readers.close(), sandbox.close()]);
-        await writer.close();
+        await writer.close(until);
         connection.closeSync();
         engine.close();
+        return walBytes();
       },
     };
   } catch (error) {

@@ -61,6 +61,9 @@ export interface Readers {
   use(): PoolUse;
   /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
   giveWay(reason: Error): Promise<void>;
+  /** Lets no query begin until `resume`: queries wait for a connection, within their time. */
+  hold(): void;
+  resume(): void;
   /** Ends every query that runs or waits, with this reason, and takes no more. */
   stop(reason: Error): void;
   /** Ends every query, waits for their ends, and closes. */
@@ -98,10 +101,11 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
   let current = new AbortController();
   const running = new Set<Promise<unknown>>();
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
+  let held = false;
 
   const lease = async (signal: AbortSignal): Promise<DuckDBConnection> => {
     signal.throwIfAborted();
-    const free = idle.pop();
+    const free = held ? undefined : idle.pop();
     if (free) return free;
     if (waiting.length >= queue) throw new AppError('OVERLOADED');
     return new Promise((resolve, reject) => {
@@ -122,9 +126,18 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
   let probing: Promise<unknown> | null = null;
 
   const release = (connection: DuckDBConnection) => {
-    const next = waiting.shift();
+    const next = held ? undefined : waiting.shift();
     if (next) next(connection);
     else idle.push(connection);
+  };
+
+  const resume = () => {
+    held = false;
+    while (waiting.length > 0) {
+      const free = idle.pop();
+      if (!free) return;
+      waiting.shift()?.(free);
+    }
   };
 
   return {
@@ -179,9 +192,14 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       current = new AbortController();
       await Promise.allSettled(running);
     },
+    hold() {
+      held = !stopping.signal.aborted;
+    },
+    resume,
     stop: (reason) => stopping.abort(reason),
     async close() {
       stopping.abort(new AppError('DRAINING'));
+      resume();
       // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
       const never = new AbortController().signal;
       await Promise.all(Array.from({ length: connections }, () => lease(never)));

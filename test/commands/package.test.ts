@@ -15,11 +15,12 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
 import { withFolder } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 const COMMAND_MS = 60_000;
 const LEFT_OUT = ['.git', 'node_modules', 'dist', 'data', 'test', '.shippers'];
 
-describe('the package', () => {
+describe(`the package ${SLOW}`, () => {
   let env: NodeJS.ProcessEnv;
 
   it('is packed and installed into an empty folder, where its command runs', () =>

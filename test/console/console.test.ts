@@ -6,6 +6,7 @@ import supertest from 'supertest';
 import { ROOT } from '../../server/root.ts';
 import { INSTALL } from '../end-to-end/shippers.ts';
 import { eventually, TOKEN } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 import { CHROMIUM, openStage, type Stage } from './stage.ts';
 
 const MINUTE_MS = 60_000;
@@ -73,7 +74,7 @@ describe('the console in a browser', () => {
       { token: null },
     ));
 
-  it('asks anew when the token is no longer taken', () =>
+  it(`asks anew when the token is no longer taken ${SLOW}`, () =>
     stage.visit(
       '/',
       async (page) => {
@@ -118,7 +119,7 @@ describe('the console in a browser', () => {
       await listed(page, 1);
     }));
 
-  it('narrows the range to what is brushed in the histogram', () =>
+  it(`narrows the range to what is brushed in the histogram ${SLOW}`, () =>
     stage.visit('/#/logs?source=edge_logs&last=1h', async (page) => {
       await page.getByText('50 entries in this range').waitFor();
       const plot = await page.locator('.u-over').boundingBox();
@@ -137,7 +138,7 @@ describe('the console in a browser', () => {
       await listed(page, 50);
     }));
 
-  it('takes a range of one’s own, and leads to the newest entry from an empty one', () =>
+  it(`takes a range of one’s own, and leads to the newest entry from an empty one ${SLOW}`, () =>
     stage.visit('/#/logs?source=edge_logs&last=5m', async (page) => {
       await page.locator('.ranges summary').click();
       await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00:00');
@@ -153,7 +154,7 @@ describe('the console in a browser', () => {
       await page.getByText('request 0').waitFor();
     }));
 
-  it('follows what arrives, and holds still while one reads', () =>
+  it(`follows what arrives, and holds still while one reads ${SLOW}`, () =>
     stage.visit('/#/logs?source=edge_logs&last=1h', async (page) => {
       await listed(page, 50);
       await page.keyboard.press('l');
@@ -174,7 +175,7 @@ describe('the console in a browser', () => {
       await page.locator('.live').waitFor({ state: 'detached' });
     }));
 
-  it('lists older entries on demand, none twice and none left out', async () => {
+  it(`lists older entries on demand, none twice and none left out ${SLOW}`, async () => {
     // Ten at a time have one timestamp, also where the first page ends.
     const at = (i: number) => new Date(begun - Math.floor(i / 10) * 1000).toISOString();
     const lines = Array.from({ length: 455 }, (_, i) =>
@@ -192,7 +193,7 @@ describe('the console in a browser', () => {
     });
   });
 
-  it('shows what hostile lines hold as text', async () => {
+  it(`shows what hostile lines hold as text ${SLOW}`, async () => {
     const hostile = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
     await stage.write('auth_logs', [
       JSON.stringify({
@@ -224,7 +225,7 @@ describe('the console in a browser', () => {
     });
   });
 
-  it('has a rejected line edited and tried again: it leaves the list and becomes an entry', async () => {
+  it(`has a rejected line edited and tried again: it leaves the list and becomes an entry ${SLOW}`, async () => {
     const broken = `{"timestamp":"${new Date().toISOString()}","event_message":"mended"`;
     await stage.write('storage_logs', [broken, 'never a line']);
     await stage.visit('/#/ledger?source=storage_logs', async (page) => {
@@ -243,14 +244,14 @@ describe('the console in a browser', () => {
     });
   });
 
-  it('shows the ledger of all nine sources', () =>
+  it(`shows the ledger of all nine sources ${SLOW}`, () =>
     stage.visit('/#/ledger', async (page) => {
       const table = page.locator('.ledger table tbody tr');
       await eventually(async () => expect(await table.count()).to.equal(9));
       expect(await table.first().textContent()).to.match(/^edge_logs/);
     }));
 
-  it('draws the requests to the API, and shows what the service has against a parameter', () =>
+  it(`draws the requests to the API, and shows what the service has against a parameter ${SLOW}`, () =>
     stage.visit('/#/usage?project=.&interval=1hr', async (page) => {
       await page
         .locator('.legend .rest b')
@@ -265,7 +266,7 @@ describe('the console in a browser', () => {
       expect(stage.faults.splice(0).filter((fault) => !REFUSED.test(fault))).to.eql([]);
     }));
 
-  it('exports what is chosen, and copies the request without the token', () =>
+  it(`exports what is chosen, and copies the request without the token ${SLOW}`, () =>
     stage.visit('/#/logs?source=edge_logs&last=3h&project=beta', async (page) => {
       await listed(page, 25);
       await page.locator('.export summary').click();
@@ -290,7 +291,7 @@ describe('the console in a browser', () => {
       expect(command).to.include('project=beta').and.not.to.include(TOKEN);
     }));
 
-  it('is used by keys alone', () =>
+  it(`is used by keys alone ${SLOW}`, () =>
     stage.visit('/#/logs?source=edge_logs&last=3h&project=alpha', async (page) => {
       await listed(page, 25);
       await page.keyboard.press('?');
@@ -317,7 +318,7 @@ describe('the console in a browser', () => {
       await page.getByRole('heading', { name: 'Ledger' }).waitFor();
     }));
 
-  it('fits a phone: no page scrolls sideways', async () => {
+  it(`fits a phone: no page scrolls sideways ${SLOW}`, async () => {
     await stage.write('realtime_logs', ['a line that is too wide for a phone '.repeat(20)]);
     await stage.visit(
       '/#/logs?source=edge_logs&last=3h&project=alpha',
@@ -343,7 +344,7 @@ describe('the console in a browser', () => {
     );
   });
 
-  it('is dark or light as the system is, or as it is told', () =>
+  it(`is dark or light as the system is, or as it is told ${SLOW}`, () =>
     stage.visit(
       '/',
       async (page) => {
@@ -359,7 +360,7 @@ describe('the console in a browser', () => {
       { colorScheme: 'dark' },
     ));
 
-  it('has all paths of the service to read at /docs, with the token of the tab', () =>
+  it(`has all paths of the service to read at /docs, with the token of the tab ${SLOW}`, () =>
     stage.visit('/docs', async (page) => {
       await page.waitForSelector('body[data-ready]');
       await page.getByText('/api/export/{source}').waitFor();

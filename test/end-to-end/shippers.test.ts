@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 import { INSTALL, LOGROTATE, rotate, rsyslog, type Shipping, syslogNg } from './shippers.ts';
 
 /** Ways of logrotate. `hup`: the shipper goes on in the renamed file until it is told to open a new one. */
@@ -28,7 +29,7 @@ const CHUNK = 200;
 const SETTLE_MS = 2500;
 
 for (const shipper of [rsyslog, syslogNg]) {
-  describe(`lines of ${shipper.name} are counted exactly once`, () => {
+  describe(`lines of ${shipper.name} are counted exactly once ${SLOW}`, () => {
     before(function () {
       const missing = [!shipper.program && shipper.name, !LOGROTATE && 'logrotate'].filter(Boolean);
       if (missing.length === 0) return;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
+import { SLOW } from '../slow.ts';
 import { STRANGE_PROJECT } from '../studio/events.ts';
 import { OWN } from '../studio/own/index.ts';
 import { withEntries } from '../studio/pond.ts';
@@ -11,7 +12,7 @@ import { requestsOf } from '../studio/request.ts';
 /** Requests of Supabase Studio, which are another project's and stand beside this one where they are at hand. */
 const FOLDER = join(ROOT, '../shared/studio-queries');
 
-describe('requests in the dialect of Supabase Studio', function () {
+describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
   this.timeout(300_000);
 
   it('answer the right rows, or say what is wrong with them', () =>

@@ -1,4 +1,6 @@
 import type { CaseRow } from '../report.ts';
+import { SLOW } from '../slow.ts';
+import { CORE } from './core.ts';
 
 /** The cases of this suite and what became of them, for the table at its end. */
 const table: CaseRow[] = [];
@@ -12,22 +14,21 @@ export interface CaseOptions {
   readonly longOnly?: string;
 }
 
-/** A case of the suite under its id: a letter for what it is about (T tailing, D durability, H HTTP) and a number. */
+/**
+ * Registers a case of the suite under its id: a letter for its subject (T tailing, D durability, H HTTP, P push, S callers'
+ * SQL) and a number. Cases outside CORE are tagged as slow.
+ */
 export function faultCase(
   id: string,
   title: string,
   action: () => Promise<void>,
   { timeoutMs = 120_000, longOnly }: CaseOptions = {},
 ): void {
-  if (longOnly && !LONG) {
-    table.push({ id, title, result: `in the long form only: ${longOnly}`, ms: null });
-    return;
-  }
-  const row: CaseRow = { id, title, result: 'did not run', ms: null };
-  table.push(row);
-  it(`${id}: ${title}`, async function () {
+  if (longOnly && !LONG) return;
+  it(titleOf(id, title), async function () {
     this.timeout(timeoutMs);
-    row.result = 'failed';
+    const row: CaseRow = { id, title, result: 'failed', ms: null };
+    table.push(row);
     const begin = performance.now();
     try {
       await action();
@@ -38,9 +39,17 @@ export function faultCase(
   });
 }
 
-/** A case that no machine of this kind can run. */
+/** Registers a case that this machine cannot run: it is skipped by name, with the reason. */
 export function notHere(id: string, title: string, reason: string): void {
-  table.push({ id, title, result: `not here: ${reason}`, ms: null });
+  it(titleOf(id, title), function () {
+    table.push({ id, title, result: `skipped: ${reason}`, ms: null });
+    console.log(`      skipped: ${id}: ${reason}`);
+    this.skip();
+  });
+}
+
+function titleOf(id: string, title: string): string {
+  return `${id}: ${title}${CORE.has(id) ? '' : ` ${SLOW}`}`;
 }
 
 /** The cases of the files that ran since the last call. */

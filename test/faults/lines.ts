@@ -58,7 +58,7 @@ export async function allStored(service: Service, books: Books): Promise<void> {
     const entries = await ledger(service);
     for (const counts of expected)
       expect(entries.find(({ source }) => source === counts.source)).to.include(counts);
-  }, 40_000);
+  }, 90_000);
 }
 
 /** A last life finds every line, once, and ends clean. */

@@ -4,12 +4,13 @@ import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { edgeLines } from '../bench/lines.ts';
 import { eventually, withFolder, withService } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 /** More than a full batch. */
 const LINES = 150_000;
 
-describe('the least memory that is allowed', function () {
-  this.timeout(120_000);
+describe(`the least memory that is allowed ${SLOW}`, function () {
+  this.timeout(240_000);
 
   it('is enough for a backlog of full batches, and for a query meanwhile', () =>
     withFolder((data) =>
@@ -25,7 +26,7 @@ describe('the least memory that is allowed', function () {
             expect(status).to.equal(200);
             const entry = (body.result as LedgerEntry[]).find((one) => one.source === 'edge_logs');
             expect(entry).to.include({ lines: LINES, rows: LINES, stored: LINES });
-          }, 60_000);
+          }, 200_000);
           expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
         },
         { env: { TAILPOND_MEMORY: '96MB' } },

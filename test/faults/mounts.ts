@@ -75,7 +75,6 @@ export function mountCase(
     faultCase(id, title, action, options);
     return;
   }
-  console.log(`      skipped: ${id}: ${reason}`);
   notHere(id, title, reason);
 }
 

@@ -17,6 +17,7 @@ import { expect } from 'chai';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../helpers.ts';
+import { fill, free } from './ballast.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase, LONG } from './case.ts';
 import { dial } from './http.ts';
@@ -47,14 +48,15 @@ describe('push', () => {
                 counts,
               );
             });
+            if (round === 0) await eventually(() => expect(counts.acknowledged).to.be.above(0));
             await delay(random() * 1200);
             expect(service.child.exitCode).to.equal(null);
             expect(await service.end('SIGKILL')).to.equal('SIGKILL');
             await Promise.all(pushers.map((pusher) => pusher.stop()));
           });
         }
-        expect(counts.acknowledged).to.be.greaterThan(KILLS);
-        expect(counts.refused).to.be.greaterThan(0);
+        // A pusher always has a push on its way: each kill has met some.
+        expect(counts.refused).to.be.at.least(KILLS);
         await run(data, async (service) => {
           await holds(service, trial, ['edge_logs', 'auth_logs']);
           await eventually(() => expect(pushed(data)).to.deep.equal([]), 60_000);
@@ -181,15 +183,14 @@ describe('push', () => {
         const { data, books } = trial;
         const logs = join(data, 'logs');
         return withTmpfs(logs, 24, async () => {
-          const filling = join(logs, 'filling');
           await run(
             data,
             async (service) => {
               let refused = 0;
               for (let n = 0; n < 40; n++) {
-                // Full, and after a while not any more.
-                if (n === 10) writeFileSync(filling, Buffer.alloc(17 * 1024 * 1024));
-                if (n === 30) rmSync(filling);
+                // Full but for a part of the next push, and after a while not any more.
+                if (n === 10) fill(logs, 200_000);
+                if (n === 30) free(logs);
                 const own = linesOf(books, 2000);
                 const { status, retryAfter } = await answerTo(service.url, own.join('\n'));
                 if (status === 200) continue;
@@ -198,7 +199,7 @@ describe('push', () => {
                 for (const line of own) books.doubtful(line);
                 refused++;
               }
-              expect(refused).to.be.within(1, 35);
+              expect(refused).to.be.above(0);
               await eventually(async () => {
                 expect(await push(service.url, 'edge_logs', linesOf(books, 1)[0] ?? '')).to.equal(
                   200,
@@ -280,6 +281,7 @@ describe('push', () => {
     () =>
       withTrial(async (trial) => {
         const { data, books } = trial;
+        const log = join(data, 'store/tailpond.duckdb.wal');
         await withService(data, async (service) => {
           expect(await push(service.url, 'edge_logs', linesOf(books, 100).join('\n'))).to.equal(
             200,
@@ -291,11 +293,12 @@ describe('push', () => {
           // Until a file was sealed, stored, and looked at for its removal.
           await eventually(() => expect(pushed(data).length).to.be.greaterThan(1), 60_000);
           await delay(5000);
+          // A pause of this process would be one in which the log is written back.
+          await eventually(() => expect(statSync(log).size).to.be.above(0));
           await service.end('SIGKILL');
           await pusher.stop();
         });
-        expect(statSync(join(data, 'store/tailpond.duckdb.wal')).size).to.be.greaterThan(0);
-        rmSync(join(data, 'store/tailpond.duckdb.wal'));
+        rmSync(log);
         await run(data, async (service) => {
           await holds(service, trial);
           await eventually(() => expect(pushed(data)).to.deep.equal([]), 60_000);
@@ -360,7 +363,8 @@ describe('push', () => {
           const pushers = [5, 500, 2000].map((size) =>
             startPusher(service.url, books, 'edge_logs', size, counts),
           );
-          await eventually(() => expect(counts.acknowledged).to.be.greaterThan(10));
+          const before = counts.acknowledged;
+          await eventually(() => expect(counts.acknowledged).to.be.above(before));
           expect(await service.end('SIGTERM')).to.equal(0);
           await Promise.all(pushers.map((pusher) => pusher.stop()));
         });
@@ -374,7 +378,7 @@ describe('push', () => {
 
   faultCase(
     'P13',
-    'a push that comes in slowly has 60 s, and then its connection is closed',
+    'a push that comes in slowly has 60 s, and then its connection is closed without an answer',
     () =>
       withTrial(async (trial) => {
         await run(trial.data, async (service) => {
@@ -389,25 +393,30 @@ describe('push', () => {
             const closed = new Promise((resolve) => socket.once('close', resolve));
             const head = `POST /api/logs/edge_logs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-KEY: ${TOKEN}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
             socket.write(head);
+            let sent = 0;
+            // What is due by now, however late this process comes to it.
             const timer = setInterval(() => {
-              if (bytes !== '') socket.write(bytes[0] ?? '');
-              bytes = bytes.slice(1);
-            }, everyMs);
+              const due = Math.floor((performance.now() - began) / everyMs);
+              if (sent < due && sent < bytes.length) socket.write(bytes.slice(sent, due));
+              sent = Math.min(due, bytes.length);
+            }, 50);
             await closed;
             clearInterval(timer);
-            return { answer, ms: performance.now() - began };
+            return { answer, ms: performance.now() - began, whole: sent === bytes.length };
           };
           const [slow, endless] = await Promise.all([
             drip(line, 25_000 / line.length),
             drip(' '.repeat(1000), 1000),
           ]);
           expect(slow.answer).to.include('Logged!');
-          expect(endless.ms).to.be.within(55_000, 70_000);
+          // Closed although its body was not whole, but not before its time was over.
+          expect(endless.ms).to.be.at.least(59_900);
+          expect(endless.whole).to.equal(false);
           expect(endless.answer).not.to.include('Logged!');
           await holds(service, trial);
         });
       }),
-    { longOnly: 'waits for a minute' },
+    { longOnly: 'waits for a minute', timeoutMs: 240_000 },
   );
 
   faultCase(

@@ -163,16 +163,14 @@ async function inject(service: Service) {
   await eventually(() => expect(service.log.some(({ injected }) => injected)).to.equal(true));
 }
 
-/** A second copy ends with 1 and says why; that it took no longer than the loading of a program is all the time says. */
+/** A second copy ends with 1 and says why, without ever listening. */
 async function refused(data: string, options: SpawnOptions = {}) {
-  const begin = performance.now();
   const { child, log, errors } = spawnService(data, options);
   const ended = once(child, 'close');
   // One that is not refused would serve for ever.
-  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const patience = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = await ended;
   clearTimeout(patience);
-  console.log(`      refused ${(performance.now() - begin).toFixed(0)} ms after its start`);
   expect(errors.join('\n')).to.match(/Another process has .* open/);
   expect(code).to.equal(1);
   expect(log.filter(({ port }) => port)).to.deep.equal([]);

@@ -112,12 +112,6 @@ describe('the drop folder', () => {
         }),
       );
   }
-
-  notHere(
-    'T29',
-    'NFS: lines written from the other side, and a server that is started anew',
-    'the kernel has no NFS client, and no modules can be loaded',
-  );
 });
 
 /** Whether this process may mount a file system; tried on a folder of its own. */

@@ -22,10 +22,10 @@ import { faultCase, LONG, notHere } from './case.ts';
 import {
   holds,
   ledger,
+  livezDuring,
   memoryMb,
   run,
   settles,
-  slowestAnswerMs,
   type Trial,
   withTrial,
 } from './trial.ts';
@@ -289,27 +289,30 @@ describe('a compressed file', () => {
           writeFileSync(other, trial.lines(1));
           await settles(service, trial);
           const before = memoryMb(service, 'VmHWM');
-          const slowest = await slowestAnswerMs(service, async () => {
+          const answers = await livezDuring(service, async () => {
             renameSync(bomb, trial.at('bomb.log.gz'));
             trial.books.bad('z'.repeat(4096));
+            const { rows } = await ledger(service);
+            let flowed = 0;
             await eventually(
               async () => {
                 appendFileSync(other, trial.lines(1));
-                const { rejected } = await ledger(service);
-                expect(rejected).to.equal(1);
+                const now = await ledger(service);
+                if (now.rejected === 0) flowed = now.rows - rows;
+                expect(now.rejected).to.equal(1);
               },
-              LONG ? 600_000 : 60_000,
+              LONG ? 600_000 : 200_000,
             );
+            expect(flowed, 'lines of the other file before the end of the bomb').to.be.above(0);
             await settles(service, trial);
           });
           const grown = memoryMb(service, 'VmHWM') - before;
-          console.log(`      ${grown.toFixed(0)} MB more, slowest answer ${slowest.toFixed(0)} ms`);
+          console.log(`      ${grown.toFixed(0)} MB more, ${answers} answers of /livez meanwhile`);
           expect(grown).to.be.below(150);
-          expect(slowest).to.be.below(2000);
         });
         await run(trial.data, (service) => settles(service, trial));
       }),
-    { timeoutMs: LONG ? 900_000 : 120_000 },
+    { timeoutMs: LONG ? 900_000 : 300_000 },
   );
 });
 

@@ -6,20 +6,26 @@ import { pino } from 'pino';
 import { type Batch, type Ingest, originOf, type Sink, startIngest } from '../../ingest/index.ts';
 import type { Plain, Store } from '../../server/store/index.ts';
 import { eventually, withFolder, withStore } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 /** Every line of a run in one file, stored as one batch. */
 const TOGETHER = 'postgres_logs';
 /** Every line in a file of its own, stored as a batch of its own. */
 const ALONE = 'auth_logs';
 const MAX_LINE = 1024 * 1024;
+const FEW = 8;
 const RUNS = 60;
 const LINES = 40;
 
 const silent = pino({ level: 'silent' });
 
 describe('a batch of any lines', () => {
-  it('becomes what its lines become one by one', function () {
-    this.timeout(120_000);
+  it(`becomes what its lines become one by one: up to ${FEW * LINES} lines`, () => fuzz(FEW));
+
+  it(`becomes what its lines become one by one: up to ${RUNS * LINES} lines ${SLOW}`, () =>
+    fuzz(RUNS));
+
+  function fuzz(runs: number) {
     return withFolder((data) =>
       withStore(data, async (store) => {
         const logs = join(data, 'logs');
@@ -34,15 +40,15 @@ describe('a batch of any lines', () => {
               fc.array(mutated(), { minLength: 1, maxLength: LINES, size: 'max' }),
               (lines) => compare(store, ingest, logs, lines, run++),
             ),
-            { numRuns: RUNS, endOnFailure: true },
+            { numRuns: runs, endOnFailure: true },
           );
         } finally {
           await ingest.close();
         }
       }),
     );
-  });
-});
+  }
+}).timeout(240_000);
 
 /** The store's sink, that stores a batch of `ALONE` line by line. */
 function oneByOne({ sink, staging }: Store): Sink {

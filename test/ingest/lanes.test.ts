@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { BATCH_LINES } from '../../ingest/index.ts';
 import { type Pond, withFolder, withPond } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 /** Four full batches at once are the most; one goes before them, from which the length of lines is learnt. */
 const LINES = 5 * BATCH_LINES + 20_000;
 const LANES = Math.min(4, availableParallelism());
 
-describe('a backlog of many row groups', function () {
+describe(`a backlog of many row groups ${SLOW}`, function () {
   this.timeout(120_000);
 
   it('is stored several full batches at a time', () =>

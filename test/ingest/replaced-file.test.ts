@@ -14,6 +14,7 @@ import { expect } from 'chai';
 import { BATCH_LINES, type Sink, startIngest } from '../../ingest/index.ts';
 import type { Store } from '../../server/store/index.ts';
 import { eventually, silent, withFolder, withStore } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 /** Full batches that are filled in one go. */
 const LANES = 2;
@@ -36,7 +37,7 @@ describe('a file that was replaced before or while several full batches are fill
       expect(await doubled(store)).to.deep.equal([]);
     }));
 
-  it('leaves its copy every line of a batch that could not be stored', () =>
+  it(`leaves its copy every line of a batch that could not be stored ${SLOW}`, () =>
     withIngest(async ({ drop, ledgerLines, hold, logs, staging, failNext }) => {
       const all = 4 * BATCH_LINES;
       drop('a.ndjson', lines('first', BATCH_LINES), 1);

@@ -13,6 +13,7 @@ import { AppError } from '../../server/errors.ts';
 import { ROOT } from '../../server/root.ts';
 import type { Store } from '../../server/store/index.ts';
 import { eventually, withFolder, withPond, withService, withStore } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 
 /** Minutes of work, in little memory. */
 const LONG = 'select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)';
@@ -188,7 +189,7 @@ describe('engine: limits of a query', () => {
           for (let i = 0; i < 20; i++)
             expect((await ask(store, `select ${i}`)).rows).to.deep.equal([[i]]);
         },
-        { queryTimeoutMs: 300 },
+        { queryTimeoutMs: 2000 },
       ),
     ));
 
@@ -369,7 +370,7 @@ describe('engine: the schema', () => {
 });
 
 describe('a query that ends early', () => {
-  it('throws what ended it, and never passes for one with fewer rows', () =>
+  it(`throws what ended it, and never passes for one with fewer rows ${SLOW}`, () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const sql = `select case when i = 1000000 then error('boom') else i::varchar end as x

@@ -143,10 +143,6 @@ describe('a request that is asked again, head and all', () => {
   it('is refused once its token has expired, was revoked, or may do less', () =>
     withFolder(async (data) => {
       const file = tokenFile(data);
-      const brief = file.add({
-        scopes: ['query'],
-        expires: new Date(Date.now() + 4000).toISOString(),
-      });
       const revoked = file.add({ scopes: ['query'] });
       await withService(data, async (service) => {
         const statusOf = async (token: string) => {
@@ -155,6 +151,10 @@ describe('a request that is asked again, head and all', () => {
           await response.text();
           return response.status;
         };
+        const expires = new Date(Date.now() + 8000).toISOString();
+        const brief = file.add({ scopes: ['query'], expires });
+        service.child.kill('SIGHUP');
+        await eventually(async () => expect(await statusOf(brief)).to.equal(200));
         for (let times = 0; times < 3; times++)
           for (const token of [TOKEN, brief, revoked]) expect(await statusOf(token)).to.equal(200);
         file.remove(revoked);

@@ -18,6 +18,7 @@ import {
   withService,
   withStore,
 } from '../helpers.ts';
+import { SLOW } from '../slow.ts';
 import { fakeClock } from './fake-clock.ts';
 import { append, DAY, HOUR, type SimulatedClock, simulatedClock } from './simulated-store.ts';
 
@@ -311,7 +312,7 @@ describe('retention', function () {
       await invariant(store);
     }));
 
-  it('has removed a row at most a day after its age, and never before it', () =>
+  it(`has removed a row at most a day after its age, and never before it ${SLOW}`, () =>
     withSimulated(async (store, clock) => {
       const limits = keep(2 * DAY);
       for (let hour = 0; hour < 8 * 24; hour += 2) {
@@ -605,7 +606,7 @@ describe('retention', function () {
       );
     }));
 
-  it('keeps the file bounded over 60 days of writing', () =>
+  it(`keeps the file bounded over 60 days of writing ${SLOW}`, () =>
     withSimulated(async (store, clock, data) => {
       const limits = keep(7 * DAY);
       const megabytes: number[] = [];

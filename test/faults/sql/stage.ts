@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { expect } from 'chai';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
+import type { LedgerEntry } from '../../../server/store/index.ts';
 import { digestOf } from '../../../server/tokens.ts';
 import {
   eventually,
@@ -13,7 +15,6 @@ import {
 } from '../../helpers.ts';
 import { tokenFile } from '../http.ts';
 import { storeCommand } from '../store-command.ts';
-import { ledger } from '../trial.ts';
 import type { Dialect } from './attacks.ts';
 
 /** How SQL is sent. */
@@ -67,13 +68,74 @@ const VISIBLE = 12;
  * Runs `action` on two services that differ in nothing but what is hidden: its texts, and how much there is of it. Whatever
  * is answered differently tells of hidden things.
  */
-export function withTwins(
+export async function withTwins(
   action: (stages: readonly [Stage, Stage]) => Promise<void>,
   options: SpawnOptions = {},
 ): Promise<void> {
-  return withStage(0, options, (first) =>
-    withStage(1, options, (second) => action([first, second])),
+  const [first, second] = [arrival(), arrival()];
+  const acting = Promise.all([first.stage, second.stage]).then(action);
+  // Each twin reports it.
+  acting.catch(() => {});
+  const lives = [first, second].map(({ come, fail }, twin) =>
+    withStage(twin, options, (stage) => {
+      come(stage);
+      return acting;
+    }).catch((error) => {
+      fail(error);
+      throw error;
+    }),
   );
+  // Both have ended before the error of one is thrown.
+  await Promise.allSettled(lives);
+  await Promise.all(lives);
+}
+
+function arrival() {
+  let come: (stage: Stage) => void = () => {};
+  let fail: (error: Error) => void = () => {};
+  const stage = new Promise<Stage>((resolve, reject) => {
+    come = resolve;
+    fail = reject;
+  });
+  return { stage, come, fail };
+}
+
+/**
+ * Opens stages before the first case of a suite and ends them after its last one; `state` of each must then be what it was. Returns
+ * what gives them to a case.
+ */
+export function shared<Stages extends readonly Stage[]>(
+  open: (action: (stages: Stages) => Promise<void>) => Promise<void>,
+): () => Stages {
+  let stages: Stages | undefined;
+  let end = () => {};
+  let life: Promise<void> = Promise.resolve();
+  before(async function () {
+    this.timeout(300_000);
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    await new Promise<void>((resolve, reject) => {
+      life = open(async (opened) => {
+        const states = () => Promise.all(opened.map((stage) => stage.state()));
+        const before = await states();
+        stages = opened;
+        resolve();
+        await ended;
+        expect(await states()).to.deep.equal(before);
+      });
+      life.catch(reject);
+    });
+  });
+  after(async function () {
+    this.timeout(300_000);
+    end();
+    await life;
+  });
+  return () => {
+    if (!stages) throw new Error('BUG: the stages are not open');
+    return stages;
+  };
 }
 
 /** Runs `action` on one service of this kind, which must stay the same process, and end well. */
@@ -133,23 +195,27 @@ async function fill(data: string, service: Service, twin: number) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
   };
-  for (const source of SOURCES) {
-    // What is visible comes first, so that it lies at the same place in both.
-    write(source, 'a.ndjson', visible(source));
-    await eventually(async () => reached((await ledger(service, source)).rows, VISIBLE));
-    const count = 3 + 4 * twin;
+  const count = 3 + 4 * twin;
+  const wait = (rows: number, rejected: number) =>
+    eventually(async () => {
+      const { status, body } = await service.get('/api/ledger');
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      for (const entry of body.result as LedgerEntry[]) {
+        reached(entry.rows, rows);
+        reached(entry.rejected, rejected);
+      }
+    });
+  // What is visible comes first, so that it lies at the same place in both.
+  for (const source of SOURCES) write(source, 'a.ndjson', visible(source));
+  await wait(VISIBLE, 0);
+  for (const source of SOURCES)
     write(source, `${hidden(twin, 'file')}.ndjson`, [
       ...Array.from({ length: count }, (_, n) => row(source, n, hidden(twin, 'row'), 'theirs')),
       row(source, 0, hidden(twin, 'late'), CALLER.project, '2026-08-21T10:59:59.999999Z'),
       row(source, 1, hidden(twin, 'late'), CALLER.project, '2026-08-21T13:00:00.000001Z'),
       `{"broken": "${hidden(twin, 'rejected')}"`,
     ]);
-    await eventually(async () => {
-      const { rows, rejected } = await ledger(service, source);
-      reached(rows, VISIBLE + count + 2);
-      reached(rejected, 1);
-    });
-  }
+  await wait(VISIBLE + count + 2, 1);
 }
 
 function reached(found: number, wanted: number) {

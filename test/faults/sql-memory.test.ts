@@ -1,0 +1,95 @@
+import { DuckDBConnection } from '@duckdb/node-api';
+import { expect } from 'chai';
+import { type Pond, withFolder, withPond } from '../helpers.ts';
+import { newBooks } from './books.ts';
+import { faultCase } from './case.ts';
+
+const OUT_OF_MEMORY = 'Out of Memory Error: failed to allocate data of size 2.0 KiB';
+/** Seconds of work, that an interrupt ends. */
+const SLOW =
+  'select count(*) from range(100000) a, range(100000) b, range(100000) c where a.range + b.range = c.range';
+const INSERT = /^insert into auth_logs/;
+
+/** SQL of callers can take the engine's memory at any statement of ingest: here the engine says so at chosen ones. */
+describe('consumer SQL: memory that ingest lacks', () => {
+  faultCase('S06c', 'a ROLLBACK that lacks memory, too, is made before the next statement', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const failing = failures({ insert: 1, rollback: 2 });
+        try {
+          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
+          expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+          expect(failing.left).to.deep.equal({ insert: 0, rollback: 0 });
+        } finally {
+          failing.end();
+        }
+      }),
+    ),
+  );
+
+  faultCase('S06d', 'SQL of callers ends, and none begins before the lines are tried again', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const failing = failures({ insert: 1, rollback: 0 });
+        try {
+          const first = query(pond, SLOW);
+          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
+          expect(await first).to.equal('QUERY_TOO_LARGE');
+          // The first try has ended this one, and the next is yet to come.
+          const next = query(pond, 'select 1').then((got) => failing.events.push(got));
+          await next;
+          expect(failing.events).to.deep.equal(['insert', 'insert', 'answered']);
+          expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+        } finally {
+          failing.end();
+        }
+      }),
+    ),
+  );
+
+  faultCase('S06e', 'lines that lack memory without SQL of callers do not hold it up', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const failing = failures({ insert: Number.POSITIVE_INFINITY, rollback: 0 });
+        try {
+          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
+          for (let n = 0; n < 5; n++) expect(await query(pond, 'select 1')).to.equal('answered');
+        } finally {
+          failing.end();
+        }
+        expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+      }),
+    ),
+  );
+});
+
+function query({ store }: Pond, sql: string): Promise<string> {
+  return store.sandbox.query(sql, {}, { maxRows: 1 }).then(
+    () => 'answered',
+    (error) => error.code ?? String(error),
+  );
+}
+
+/** Makes statements of ingest fail as often as `left` says, as they do for want of memory. */
+function failures(left: { insert: number; rollback: number }) {
+  const { run } = DuckDBConnection.prototype;
+  const events: string[] = [];
+  DuckDBConnection.prototype.run = async function (sql, ...more) {
+    if (INSERT.test(sql)) events.push('insert');
+    if (INSERT.test(sql) && left.insert > 0) {
+      left.insert--;
+      // Fails while it runs, so that the engine aborts the transaction.
+      await run.call(this, "select error('x')").catch(() => {});
+      throw new Error(OUT_OF_MEMORY);
+    }
+    if (sql === 'rollback' && left.rollback > 0) {
+      left.rollback--;
+      throw new Error(OUT_OF_MEMORY);
+    }
+    return run.call(this, sql, ...more);
+  };
+  const end = () => {
+    DuckDBConnection.prototype.run = run;
+  };
+  return { left, events, end };
+}

@@ -296,6 +296,11 @@ describe('the write-ahead log', () => {
           const to = new Date().toISOString();
           unread.write(get(`/api/export/edge_logs?format=ndjson&to=${to}`, KEY));
           await once(unread, 'readable');
+          // A piece now and then: a client that reads nothing loses its connection (H02b), however long the rest takes.
+          const reading = setInterval(() => {
+            unread.once('data', () => unread.pause());
+            unread.resume();
+          }, 5000);
           const slow = Array.from({ length: 8 }, () => {
             const socket = dial(service.url).pause();
             const path = '/api/endpoints/query/logs.all?project=p';
@@ -305,9 +310,11 @@ describe('the write-ahead log', () => {
           try {
             await isWrittenBack(service, data, books);
             await eventually(() => expect(walBytes(data)).to.be.below(100_000), 90_000);
+            clearInterval(reading);
             // It was open all the time.
             expect(await lastLine(unread)).to.equal(`{"count":${rows}}`);
           } finally {
+            clearInterval(reading);
             for (const socket of [...slow, unread]) socket.destroy();
           }
           expect(await service.end('SIGTERM')).to.equal(0);

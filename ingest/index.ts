@@ -1,22 +1,22 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { densities } from './density.ts';
-import { behind, isHot, isLive, pending } from './due.ts';
-import { Files } from './files.ts';
-import { createFill } from './filling.ts';
-import { createLag } from './lag.ts';
-import { createLanes } from './lanes.ts';
-import { scan } from './scan.ts';
+import { createFill } from './batch/filling.ts';
+import { longLineBudgets } from './batch/long-line-budget.ts';
+import { createParallelism } from './batch/parallelism.ts';
+import { createStoring } from './batch/storing.ts';
+import { scan } from './files/scan.ts';
+import { startWatch } from './files/watch.ts';
+import { backlogBytes, type TrackedFile, untakenBytes } from './identity/tracked-file.ts';
+import { Tracker } from './identity/tracker.ts';
 import { SOURCES } from './source.ts';
-import { createStoring } from './storing.ts';
-import type { OpenEnd } from './tail.ts';
-import type { TailedFile } from './tailed-file.ts';
+import { isHot, isLive, pending } from './tail/backlog.ts';
+import { createLag } from './tail/lag.ts';
+import type { OpenEnd } from './tail/tail.ts';
 import type { IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './waker.ts';
-import { startWatch } from './watch.ts';
 
-export { BATCH_LINES, originOf } from './batch.ts';
+export { BATCH_LINES, originOf } from './batch/batch.ts';
 export type { Source } from './source.ts';
 export { isSource, SOURCES } from './source.ts';
 export type * from './types.ts';
@@ -65,14 +65,14 @@ const ROOM_MS = 1000;
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
-  const storing = createStoring(staging, sink);
-  const files = new Files(logs, { ...sink, record: storing.record }, log);
+  const storing = createStoring(staging, sink, (states) => tracker.committed(states));
+  const tracker = new Tracker(logs, { ...sink, record: storing.record }, log);
   const fill = createFill({
-    files,
+    files: tracker,
     storing,
-    lanes: createLanes(sink),
+    parallelism: createParallelism(sink),
     maxLine,
-    densityOf: await densities(sink, log),
+    budgetOf: await longLineBudgets(sink, log),
     capacity: sink.capacity,
   });
   const lag = createLag();
@@ -88,7 +88,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   let sweepAt = 0;
   const watch = await startWatch(logs, log, (path) => {
-    const file = [...files.tailed.values()].find((candidate) => candidate.known.path === path);
+    const file = [...tracker.files.values()].find((candidate) => candidate.state.path === path);
     if (file) file.changedAt = performance.now();
     sweepAt = Math.min(sweepAt, performance.now() + (file ? SWEEP_MS / 4 : 0));
     waker.wake();
@@ -97,24 +97,24 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const sweep = async () => {
     sweepAt = performance.now() + SWEEP_MS;
     await watch.refresh();
-    await files.reconcile(await scan(logs));
-    await files.closeIdle();
+    await tracker.reconcile(await scan(logs));
+    await tracker.closeIdle();
   };
 
   const lookAtHotFiles = async () => {
-    const hot = [...files.tailed.values()].filter((file) => isHot(file) || !file.found);
+    const hot = [...tracker.files.values()].filter((file) => isHot(file) || !file.entry);
     await Promise.all(
-      hot.map((file) => files.look(file).catch((error) => files.fail(file, error))),
+      hot.map((file) => tracker.look(file).catch((error) => tracker.fail(file, error))),
     );
   };
 
   /** Fills batches while the last ones are stored, and hands them over then. */
-  const store = async (chosen: readonly TailedFile[], end?: OpenEnd) =>
+  const store = async (chosen: readonly TrackedFile[], end?: OpenEnd) =>
     storing.begin(await fill(chosen, end));
 
   /** One round: what grows now, of all sources at once, then one batch of the backlog. */
   const work = async (): Promise<'nothing' | 'live' | 'backlog'> => {
-    const { live, backlog } = pending(files.tailed.values());
+    const { live, backlog } = pending(tracker.files.values());
     if (live.length > 0) {
       // Filled after the commit that runs, so that lines that come meanwhile are in it.
       await storing.stored();
@@ -129,27 +129,27 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   };
 
   /** With what no newline closes, as long as there is progress: one batch need not hold all of it. */
-  const storeToTheEnd = async (file: TailedFile) => {
+  const storeToTheEnd = async (file: TrackedFile) => {
     let before: number;
     file.judged = null;
     do {
-      before = file.known.offset;
+      before = file.state.offset;
       await store([file], 'take');
-    } while (file.judged !== file.version && file.known.offset > before);
+    } while (file.judged !== file.version && file.state.offset > before);
   };
 
   /** Files that no path leads to any more are read to their end, and let go; without room those that have been. */
   const letGo = async (room: boolean) => {
-    for (const file of [...files.tailed.values()]) {
-      if (file.found || !file.content) continue;
+    for (const file of [...tracker.files.values()]) {
+      if (file.entry || !file.content) continue;
       const { nlink } = await file.content.handle.stat();
-      if (!files.isOver(file, nlink === 0)) continue;
-      if (file.known.shadowOf === null && behind(file) > 0) {
+      if (!tracker.isOver(file, nlink === 0)) continue;
+      if (!file.copy && !file.undecided && untakenBytes(file) > 0) {
         if (!room) continue;
         await storeToTheEnd(file);
       }
       await storing.stored();
-      if (files.tailed.get(file.known.id) === file) await files.drop(file, nlink === 0);
+      if (tracker.files.get(file.state.id) === file) await tracker.drop(file);
     }
   };
 
@@ -168,13 +168,14 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     let stale = false;
     while (!stopping) {
       try {
-        if (stale) await files.reload();
+        if (stale) await tracker.reload();
         stale = false;
         const begin = performance.now();
         const sweeps = begin >= sweepAt;
         if (sweeps) await sweep();
         await lookAtHotFiles();
-        lag.look(files.tailed.values(), performance.now());
+        if (tracker.hasUndecided) await tracker.decideAll();
+        lag.look(tracker.files.values(), performance.now());
         if (!(await hasRoom())) {
           await storing.stored();
           // Their space may be all that is wanting.
@@ -191,7 +192,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         retryMs = RETRY_MS;
         trouble = null;
         if (done === 'nothing') await sink.idle();
-        const hot = done === 'live' || [...files.tailed.values()].some(isHot);
+        const hot = done === 'live' || [...tracker.files.values()].some(isHot);
         const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
         await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
       } catch (error) {
@@ -199,7 +200,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         log.error({ err: error }, 'lines could not be stored; they are read again');
         if ((await storing.giveUp()) > 0) retryMs = RETRY_MS;
         // At once, so that what is pending is told right meanwhile; where that fails, too, the next round begins with it.
-        stale = await files.reload().then(
+        stale = await tracker.reload().then(
           () => false,
           () => true,
         );
@@ -211,7 +212,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     await storing.stored();
   };
 
-  await files.reload();
+  await tracker.reload();
   await sweep();
   const running = run();
   // The loop never rejects but for its last batch; close() reports that.
@@ -221,22 +222,27 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     status() {
       const now = performance.now();
       const sources = SOURCES.map((source) => {
-        const own = [...files.tailed.values()].filter((file) => file.known.source === source);
+        const own = [...tracker.files.values()].filter((file) => file.state.source === source);
+        const copies = own.flatMap(({ state, copy }) => {
+          const original = copy && tracker.files.get(copy.of);
+          return original ? [{ path: state.path, of: original.state.path }] : [];
+        });
         return {
           source,
           files: own.length,
-          pendingBytes: own.reduce((sum, file) => sum + behind(file), 0),
+          copies,
+          pendingBytes: own.reduce((sum, file) => sum + backlogBytes(file), 0),
           lagMs: own.reduce((longest, file) => Math.max(longest, lag.ofFile(file, now)), 0),
         };
       });
-      return { sources, refused: files.refused, trouble, noRoom };
+      return { sources, refused: tracker.refused, trouble, noRoom };
     },
-    forget: (path) => files.forget(path),
+    forget: (path) => tracker.forget(path),
     async close() {
       stopping = true;
       waker.wake();
       await watch.close();
-      await running.finally(() => files.close());
+      await running.finally(() => tracker.close());
     },
   };
 }

@@ -1,33 +1,36 @@
 import type { Source } from './source.ts';
 
-/** A hash of `length` bytes (SHA-1, hex). Two contents with equal digests are the same bytes. */
-export interface Digest {
+/**
+ * Shows that bytes were taken: the `length` bytes before offset `at` have a SHA-1 that begins with `hash` (hex). Two contents that
+ * agree in a proof are taken for the same bytes there.
+ */
+export interface Proof {
+  readonly at: number;
   readonly length: number;
   readonly hash: string;
 }
 
 /**
- * A file as the store remembers it. Offsets count bytes of the file, or of what a `.gz` holds.
- * Invariants: `head` covers the first min(1024, offset) bytes, `anchor` the min(256, offset) bytes before `offset`.
+ * A stream of bytes of which those before `offset` were taken, and the file that held it last. Offsets count bytes of the file, or of
+ * what a `.gz` holds. `proofs` are sorted by `at`; unless `offset` is 0 the last of them is at `offset`.
  */
-export interface KnownFile {
+export interface FileState {
   readonly id: number;
   readonly source: Source;
   /** Relative to the logs folder, with `/`. */
   readonly path: string;
-  /** `device:inode`; empty once another file is known to have taken them. */
+  /** `device:inode`. */
   readonly inode: string;
+  /** When the inode was made, in ns since the epoch; empty where that is not known. */
+  readonly birth: string;
   /** Every byte before it has become a row, a rejected line, or nothing (blank). */
   readonly offset: number;
-  readonly head: Digest;
-  readonly anchor: Digest;
+  readonly proofs: readonly Proof[];
   /** The bytes before `offset` end in a line that was taken although its newline had not come. */
-  readonly openLine: boolean;
-  /** The id of the file whose copy this is; it is not read while that one still holds the bytes. */
-  readonly shadowOf: number | null;
-  /** No path leads to it any more; kept so that a copy or a `.gz` that appears later is recognised. */
+  readonly unterminated: boolean;
+  /** No file holds it any more; kept so that a copy or a `.gz` that appears later is recognised. */
   readonly gone: boolean;
-  /** `size:mtime` of a `.gz` that was read to its end: unchanged, it need not be unpacked again. */
+  /** The version of a `.gz` that was read to its end: unchanged, it need not be unpacked again. */
   readonly finished: string | null;
 }
 
@@ -68,7 +71,7 @@ export interface Batch {
   /** Lines whose text was repaired: invalid UTF-8 and lone surrogates became U+FFFD. */
   readonly repaired: number;
   /** What the files are once the batch is stored. */
-  readonly files: readonly KnownFile[];
+  readonly files: readonly FileState[];
 }
 
 /** What a sink has memory for. What is more does not become rows. */
@@ -90,19 +93,19 @@ export interface Sink {
    * So when the files of a source hold enough for this many, ingest fills them all before it hands them over; otherwise,
    * and always with 1, it fills one.
    */
-  readonly lanes: number;
+  readonly parallelism: number;
   readonly capacity: Capacity;
   /** Bytes of the newest rows of a source, `capacity.vectorRows` of them. */
   newestBytes(source: Source): Promise<number>;
   /** Every file as last committed. */
-  files(): Promise<KnownFile[]>;
+  files(): Promise<FileState[]>;
   /**
    * Stores batches, of one source each. Each is stored whole or not at all; when it rejects some may have been, or it
    * is in doubt: then `files` tells the truth.
    */
   append(batches: readonly Batch[]): Promise<void>;
   /** Replaces the states of some files and forgets others, without lines. */
-  record(files: readonly KnownFile[], forgotten: readonly number[]): Promise<void>;
+  record(files: readonly FileState[], forgotten: readonly number[]): Promise<void>;
   /**
    * Why nothing can be stored at present, in a sentence; null when it can. Asked before each round of work, and with the
    * `bytes` of more staging than a batch or two.
@@ -123,9 +126,12 @@ export interface Refusal {
 export interface SourceStatus {
   readonly source: Source;
   readonly files: number;
+  /** Bytes that are not committed yet. */
   readonly pendingBytes: number;
-  /** How long the longest of them have waited, since they were seen; an open last line does not wait. */
+  /** How long the longest of them have waited, since they were seen; a last line without its newline does not wait. */
   readonly lagMs: number;
+  /** Files that are not read because another one holds their bytes. */
+  readonly copies: readonly { readonly path: string; readonly of: string }[];
 }
 
 /** The events that ingest reports; a pino logger is one. */

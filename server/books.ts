@@ -106,8 +106,11 @@ function publicFields(query: Endpoints['all'][number]): Plain {
 async function ledger(store: Pick<Store, 'ledger'>, ingest: BooksDeps['ingest']): Promise<Plain[]> {
   const { sources, refused } = ingest.status();
   const now = new Map(sources.map((status) => [status.source, status]));
+  const copies = sources.flatMap(({ source, copies: own }) =>
+    own.map(({ path, of }) => ({ source, path, reason: `it is a copy of ${of}, which is read` })),
+  );
   const notRead = (source: string | null): Plain[] =>
-    refused
+    [...refused, ...copies]
       .filter((refusal) => refusal.source === source)
       .map(({ path, reason }) => ({ path, reason }));
   const entries: Plain[] = (await store.ledger()).map(({ source, ...counted }) => ({

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Batch, RejectedLine, Sink, Source } from '../../ingest/index.ts';
 import type { Clock } from './clock.ts';
+import { readFiles, replaceFiles } from './file-states.ts';
 import { alone, type Group, grouped, type Part } from './grouped.ts';
 import { insertRejected } from './insert-rejected.ts';
-import { readFiles, replaceFiles } from './known-files.ts';
 import { raiseLedger } from './ledger.ts';
 import { findPoison, isScanError, ScanError } from './poison.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged.ts';
@@ -32,7 +32,7 @@ export interface WriterOptions {
   /** What rows are stamped with, and what tells when to checkpoint. */
   readonly clock: Clock;
   /** How many full batches of a source one statement reads. */
-  readonly lanes: number;
+  readonly parallelism: number;
   /** Bytes of the write-ahead log. */
   walBytes(): number;
 }
@@ -76,7 +76,7 @@ export function createWriter({
   statements,
   probe,
   clock,
-  lanes,
+  parallelism,
   walBytes,
 }: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
@@ -267,7 +267,7 @@ export function createWriter({
   return {
     append: (batches) =>
       exclusive(async () => {
-        for (const group of grouped(batches, lanes)) await storeOrSearch(group);
+        for (const group of grouped(batches, parallelism)) await storeOrSearch(group);
         if (isDue(CHECKPOINT_MS)) await checkpoint();
       }),
     record: (files, forgotten) =>

@@ -25,7 +25,7 @@ export interface Engine {
    * a file and compresses it itself; with fewer files than threads they share each file, and one of them compresses
    * (docs/decisions/0008).
    */
-  readonly lanes: number;
+  readonly parallelism: number;
   readonly capacity: Capacity;
   connect(): Promise<DuckDBConnection>;
   close(): void;
@@ -100,7 +100,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const open = instance;
   let closed = false;
   return {
-    lanes: threads,
+    parallelism: threads,
     capacity: {
       vectorRows: VECTOR_ROWS,
       vectorBytes: Math.floor(options.memory / VECTOR_SHARE),

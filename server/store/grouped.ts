@@ -17,13 +17,13 @@ export function alone(batch: Batch): Group {
   return { parts: [[batch]], scan: false };
 }
 
-/** In order: `lanes` full batches of one source side by side, small ones together, and others alone. */
-export function grouped(batches: readonly Batch[], lanes: number): Group[] {
+/** In order: `parallelism` full batches of one source side by side, small ones together, and others alone. */
+export function grouped(batches: readonly Batch[], parallelism: number): Group[] {
   const groups: Group[] = [];
   for (let next = 0; next < batches.length; ) {
-    const [first, ...others] = batches.slice(next, next + lanes);
+    const [first, ...others] = batches.slice(next, next + parallelism);
     const group =
-      first && others.length === lanes - 1 && areFullOfOne([first, ...others])
+      first && others.length === parallelism - 1 && areFullOfOne([first, ...others])
         ? { parts: [[first, ...others] as const], scan: false }
         : together(batches.slice(next));
     next += group.parts.flat().length;

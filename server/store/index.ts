@@ -130,7 +130,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       statements,
       probe: join(staging, 'probe.ndjson'),
       clock,
-      lanes: engine.lanes,
+      parallelism: engine.parallelism,
       walBytes,
     });
     const ends = {
@@ -210,7 +210,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return {
       staging,
       sink: {
-        lanes: engine.lanes,
+        parallelism: engine.parallelism,
         capacity: engine.capacity,
         newestBytes: (source) => newestBytes(ask, source, engine.capacity.vectorRows),
         files: () => fatal(writer.files()),

@@ -186,8 +186,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   const forgetFiles = async ({ trustedMs }: Moment) => {
     const old = `gone
-      and updated_at between ${earliest} and make_timestamp_ms(${trustedMs - FORGET_MS})
-      and id not in (select shadow_of from files where shadow_of is not null)`;
+      and updated_at between ${earliest} and make_timestamp_ms(${trustedMs - FORGET_MS})`;
     // Stamped by a clock that was never set: their time begins now.
     const undated = `gone and updated_at < ${earliest} and ${trustedMs >= EARLIEST_MS}`;
     if ((await ask(`select 1 from files where (${old}) or (${undated}) limit 1`)).length === 0)

@@ -97,7 +97,7 @@ function stage(browser: Browser, url: string, data: string, close: () => Promise
       if (token !== null)
         await context.addInitScript(`sessionStorage.setItem('tailpond-token', '${token}')`);
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(30_000);
       watch(page, url, faults);
       try {
         await page.goto(url + address);

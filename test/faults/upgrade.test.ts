@@ -1,20 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, readdirSync, rmSync, statSync, watch } from 'node:fs';
+import { cpSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
 import { inspectFile } from '../../server/store/index.ts';
 import { seeded } from '../bench/lines.ts';
-import { eventually, spawnService, withFolder, withPond, withStore } from '../helpers.ts';
-import { simulatedClock } from '../server/simulated-store.ts';
-import { type Books, newBooks } from './books.ts';
+import { spawnService, withFolder, withStore } from '../helpers.ts';
+import { newBooks } from './books.ts';
 import { faultCase, LONG } from './case.ts';
 import { drop, dropLines, endsWhole } from './lines.ts';
+import { OLDER, unpackOlder } from './older-store.ts';
 
 const NEWEST = readdirSync(join(ROOT, 'sql', 'schema')).length;
-const ROWS = 10_000;
-const REJECTED = 1000;
 const COPIES = LONG ? 17 : 4;
 const KILLS = 3;
 /** So long it takes to open the engine, a little more until the first step is committed. */
@@ -30,7 +27,7 @@ describe('a store of an older version', () => {
       withFolder(async (data) => {
         const random = seeded(21);
         const books = newBooks();
-        await makeOlder(data, books);
+        unpackOlder(data, books);
         const versions: number[] = [];
         for (let copy = 0; copy < COPIES; copy++) {
           rmSync(join(data, 'store'), { recursive: true, force: true });
@@ -43,7 +40,6 @@ describe('a store of an older version', () => {
             versions.push(await versionOf(data));
           }
           dropLines(data, books, 50);
-          // This version keeps the second one in pieces.
           for (const line of [`no object of copy ${copy}`, 'y'.repeat(5000 + copy)]) {
             books.bad(line);
             drop(data, 'edge_logs/a.ndjson', `${line}\n`);
@@ -54,52 +50,14 @@ describe('a store of an older version', () => {
             expect({ schema, faults }).to.deep.equal({ schema: NEWEST, faults: [] });
           });
         }
-        const between = versions.filter((version) => version > 1 && version < NEWEST);
-        expect(between, 'kills between two steps').to.not.be.empty;
+        expect(versions, 'kills before the upgrade and after it').to.include.members([
+          OLDER,
+          NEWEST,
+        ]);
       }),
     { timeoutMs: 300_000 },
   );
 });
-
-/**
- * Fills a store of schema version 1 from files. It is left below `data` twice: as `stopped`, and as `killed`, whose rows
- * are in the write-ahead log.
- */
-async function makeOlder(data: string, books: Books): Promise<void> {
-  const sql = join(data, 'sql');
-  cpSync(join(ROOT, 'sql'), sql, { recursive: true });
-  const schema = join(sql, 'schema');
-  for (const name of readdirSync(schema)) if (!name.startsWith('0001')) rmSync(join(schema, name));
-  // As that version rejected lines: each stands whole in its row.
-  appendFileSync(
-    join(schema, '0001_tables.sql'),
-    `insert into rejected
-      select 'edge_logs', 'edge_logs/gone.ndjson', n * 6000, octet_length(line), 'it is not a JSON object', line, now()::timestamp
-      from (
-        select n, ('no object ' || n || repeat('x', n % 10 * 600))::blob as line
-        from range(${REJECTED}) numbers(n)
-      );
-      update ledger set lines = ${REJECTED}, rejected = ${REJECTED} where source = 'edge_logs';`,
-  );
-  for (let n = 0; n < REJECTED; n++) books.bad(`no object ${n}${'x'.repeat((n % 10) * 600)}`);
-  await withPond(
-    data,
-    async ({ store }) => {
-      dropLines(data, books, ROWS);
-      dropLines(data, books, ROWS / 10, 'auth_logs');
-      await eventually(async () => {
-        const counts = 'select (select count(*) from edge_logs), (select count(*) from auth_logs)';
-        const { rows } = await store.query(counts, {}, { maxRows: 1 });
-        expect(rows[0]?.map(Number)).to.deep.equal([ROWS, ROWS / 10]);
-      });
-      execFileSync('cp', ['-r', join(data, 'store'), join(data, 'killed')]);
-      expect(statSync(join(data, 'killed', 'tailpond.duckdb.wal')).size).to.be.above(1e6);
-    },
-    // Its time stands still, so that it writes nothing back meanwhile.
-    { sql, storeClock: simulatedClock(Date.now()) },
-  );
-  cpSync(join(data, 'store'), join(data, 'stopped'), { recursive: true });
-}
 
 /**
  * Starts the service and kills it so long after the nth change of files of the store whose names begin so, at the latest

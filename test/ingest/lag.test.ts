@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import type { TrackedFile } from '../../ingest/identity/tracked-file.ts';
 import { type Ingest, type Sink, startIngest } from '../../ingest/index.ts';
-import { createLag } from '../../ingest/lag.ts';
-import type { TailedFile } from '../../ingest/tailed-file.ts';
+import { createLag } from '../../ingest/tail/lag.ts';
 import type { Store } from '../../server/store/index.ts';
 import { eventually, silent, withApp, withFolder, withStore } from '../helpers.ts';
 
@@ -53,8 +53,17 @@ function trying(action: (tried: Tried) => Promise<void>) {
 
 /** A log file as the lag sees it. */
 function growing() {
-  const known = { path: 'edge_logs/a.ndjson', offset: 0, shadowOf: null };
-  return { known, size: 0, version: '', exhausted: null } as unknown as Writable<TailedFile>;
+  const state = { path: 'edge_logs/a.ndjson', offset: 0 };
+  const file = {
+    state,
+    committed: 0,
+    copy: null,
+    hole: null,
+    size: 0,
+    version: '',
+    exhausted: null,
+  };
+  return file as unknown as Writable<TrackedFile>;
 }
 
 type Writable<T> = {
@@ -121,8 +130,8 @@ describe('the lag of a source', () => {
     const lag = createLag();
     const file = growing();
     for (let now = 0; now < 60_000; now += 10) {
-      // What was there is read, and by then there is more: nobody ever finds the file at its end.
-      file.known.offset = file.size;
+      // What was there is stored, and by then there is more: nobody ever finds the file at its end.
+      file.state.offset = file.committed = file.size;
       file.size += LINE.length;
       file.version = String(now);
       lag.look([file], now);

@@ -23,7 +23,7 @@ describe('the state of a file', function () {
         let recorded = 0;
         const sink: Sink = {
           ...store.sink,
-          lanes: 2,
+          parallelism: 2,
           async append(batches) {
             await store.sink.append(batches);
             for (const { files } of batches)

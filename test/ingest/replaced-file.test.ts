@@ -82,7 +82,7 @@ async function withIngest(action: (subject: Subject) => Promise<void>) {
       let failures = 0;
       const sink: Sink = {
         ...store.sink,
-        lanes: LANES,
+        parallelism: LANES,
         room: async () => room,
         async append(batches) {
           if (failures-- > 0) throw new Error('made by the test');

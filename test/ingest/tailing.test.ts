@@ -619,7 +619,10 @@ describe('two files', () => {
         copyFileSync(a, at(data, 'a.ndjson.1'));
         mkdirSync(at(data, 'elsewhere'));
         await settles(pond, ids);
+        // Rotated files may be moved to a folder of their own.
         copyFileSync(a, at(data, 'elsewhere/a.ndjson.1'));
+        await settles(pond, ids);
+        copyFileSync(a, at(data, 'elsewhere/a.ndjson'));
         await settles(pond, [...ids, 'a', 'b']);
       });
       await withPond(data, (pond) => settles(pond, [...ids, 'a', 'b']));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   cpSync,
@@ -297,22 +298,20 @@ describe('engine: the schema', () => {
       cpSync(join(ROOT, 'sql'), sql, { recursive: true });
       for (const name of readdirSync(join(sql, 'schema')))
         if (!name.startsWith('0001')) rmSync(join(sql, 'schema', name));
-      // As that version rejected a line.
+      // As that version stored a line, and rejected one.
       const line = 'x'.repeat(5000);
+      const first = '{"id":"1"}\n';
+      const hash = createHash('sha1').update(first).digest('hex');
       appendFileSync(
         join(sql, 'schema', '0001_tables.sql'),
         `insert into rejected values ('edge_logs', 'b', 0, 5000, 'it is not a JSON object', '${line}'::blob, now()::timestamp);
-          update ledger set lines = 1, rejected = 1 where source = 'edge_logs';`,
+          insert into edge_logs values ('1', now()::timestamp, null, '', null, now()::timestamp, null, null, null);
+          insert into files values (1, 'edge_logs', 'edge_logs/a.ndjson', '0:0', 11, 11, '${hash}', 11, '${hash}', false, null, false, null, now()::timestamp);
+          update ledger set lines = 2, rows = 1, rejected = 1, bytes = 11 where source = 'edge_logs';`,
       );
-      await withPond(
-        data,
-        async ({ write, rows }) => {
-          write('edge_logs/a.ndjson', '{"id":"1"}\n');
-          await eventually(async () => expect(await rows()).to.have.length(1));
-        },
-        { sql },
-      );
+      await withStore(data, async () => {}, { sql });
       await withPond(data, async ({ store, write, lines, ledger }) => {
+        write('edge_logs/a.ndjson', first);
         const [rejected] = await store.rejected('edge_logs', 10);
         expect(rejected).to.include({ shown_bytes: 5000n, whole: true });
         const size = (await store.ledger()).find(({ source }) => source === 'edge_logs')?.size;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_DEPTH } from '../../ingest/depth.ts';
+import { MAX_DEPTH } from '../../ingest/tail/depth.ts';
 import { type Served, withApp, withFolder } from '../helpers.ts';
 
 const PATH = '/api/endpoints/query/logs.all';

@@ -1,24 +1,27 @@
 import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { isLogName } from './name.ts';
-import { isSource, type Source } from './source.ts';
-import type { Refusal } from './types.ts';
+import { isSource, type Source } from '../source.ts';
+import type { Refusal } from '../types.ts';
+import { isLogName } from './names.ts';
 
 /** A regular file below a source's folder whose name is a log's. */
-export interface Found {
+export interface Entry {
   readonly source: Source;
   /** Relative to the logs folder, with `/`. */
   readonly path: string;
+  /** `device:inode`. */
   readonly inode: string;
+  /** When the inode was made, ns; empty where the file system does not tell. An inode that is used again has another. */
+  readonly birth: string;
   readonly size: number;
-  /** `size:mtime`, which changes whenever the file does. */
+  /** `size:mtime:ctime`, which changes whenever the file does. */
   readonly version: string;
   readonly mtimeMs: number;
 }
 
 export interface Listing {
-  readonly found: Found[];
+  readonly found: Entry[];
   readonly refused: Refusal[];
 }
 
@@ -47,11 +50,12 @@ export async function scan(logs: string): Promise<Listing> {
 }
 
 /** What `stat` says of a file, in the form that a scan gives. */
-export function found(source: Source, path: string, stats: BigIntStats): Found {
+export function entryOf(source: Source, path: string, stats: BigIntStats): Entry {
   return {
     source,
     path,
     inode: `${stats.dev}:${stats.ino}`,
+    birth: stats.birthtimeNs > 0n ? `${stats.birthtimeNs}` : '',
     size: Number(stats.size),
     version: `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`,
     mtimeMs: Number(stats.mtimeMs),
@@ -60,7 +64,7 @@ export function found(source: Source, path: string, stats: BigIntStats): Found {
 
 async function walk(listing: Listing, root: string, logs: string, source: Source, folder: string) {
   for (const entry of await list(join(logs, folder), (error) =>
-    refuse(listing, source, folder, `${error.code}`),
+    refuse(listing, source, folder, unlisted(folder, error)),
   )) {
     if (hidden(entry.name)) continue;
     const path = `${folder}/${entry.name}`;
@@ -81,11 +85,10 @@ async function walk(listing: Listing, root: string, logs: string, source: Source
 async function stat(listing: Listing, logs: string, source: Source, path: string) {
   try {
     const stats = await lstat(join(logs, path), { bigint: true });
-    if (stats.isFile()) listing.found.push(found(source, path, stats));
+    if (stats.isFile()) listing.found.push(entryOf(source, path, stats));
   } catch (error) {
-    // Gone since it was listed; a name that Node could not decode never opens, and must not vanish in silence.
-    if (path.includes('\ufffd')) refuse(listing, source, path, 'its name is not UTF-8');
-    else if (code(error) !== 'ENOENT') refuse(listing, source, path, String(code(error)));
+    const reason = unlisted(path, error as NodeJS.ErrnoException);
+    if (reason) refuse(listing, source, path, reason);
   }
 }
 
@@ -104,19 +107,21 @@ async function list(
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (code(error) !== 'ENOENT') failed?.(error as NodeJS.ErrnoException);
+    failed?.(error as NodeJS.ErrnoException);
     return [];
   }
+}
+
+/** Why something cannot be looked at; null when it has gone since it was listed. A name that Node cannot decode opens nothing. */
+function unlisted(path: string, { code }: NodeJS.ErrnoException): string | null {
+  if (path.includes('\ufffd')) return 'its name is not UTF-8';
+  return code === 'ENOENT' ? null : `it cannot be read (${code})`;
 }
 
 function hidden(name: string): boolean {
   return name.startsWith('.');
 }
 
-function refuse(listing: Listing, source: Source | null, path: string, reason: string) {
-  listing.refused.push({ source, path, reason });
-}
-
-function code(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
+function refuse(listing: Listing, source: Source | null, path: string, reason: string | null) {
+  if (reason) listing.refused.push({ source, path, reason });
 }

@@ -1,5 +1,5 @@
-import { SOURCES, type Source } from './source.ts';
-import type { Capacity, IngestLog, Sink } from './types.ts';
+import { SOURCES, type Source } from '../source.ts';
+import type { Capacity, IngestLog, Sink } from '../types.ts';
 
 /**
  * Sees to it that the rows of a source that follow one another do not have more bytes together than the sink can hold. Only lines
@@ -7,7 +7,7 @@ import type { Capacity, IngestLog, Sink } from './types.ts';
  * had when that was last asked, and all long lines since: so neither restarts, nor lines that become no rows after all, nor lines
  * that are read again lead beyond.
  */
-export interface Density {
+export interface LongLineBudget {
   /** Whether a line of so many bytes is too much unless `renew` finds that others have followed the long ones before it. */
   waits(bytes: number): boolean;
   /** Whether a line of so many bytes may be a row; one that may is counted. */
@@ -21,16 +21,16 @@ export interface Density {
 /** With fewer lines since the last time it is not worth asking again. */
 const FEW_LINES = 128;
 
-export async function densities(
+export async function longLineBudgets(
   sink: Pick<Sink, 'capacity' | 'newestBytes'>,
   log: IngestLog,
-): Promise<(source: Source) => Density> {
-  const all = new Map<Source, Density>();
+): Promise<(source: Source) => LongLineBudget> {
+  const all = new Map<Source, LongLineBudget>();
   for (const source of SOURCES) {
-    const one = density(sink.capacity, () =>
+    const one = budgetOf(sink.capacity, () =>
       sink.newestBytes(source).catch((err) => {
         // Mostly for want of memory, so there must be many.
-        log.warn({ source, err }, 'the newest rows can not be read: longer lines are rejected');
+        log.warn({ source, err }, 'the newest rows cannot be read: longer lines are rejected');
         return Infinity;
       }),
     );
@@ -39,15 +39,15 @@ export async function densities(
   }
   return (source) => {
     const found = all.get(source);
-    if (!found) throw new Error(`BUG: no density of ${source}`);
+    if (!found) throw new Error(`BUG: no budget of ${source}`);
     return found;
   };
 }
 
-function density(
+function budgetOf(
   { vectorRows, vectorBytes, longBytes }: Capacity,
   newestBytes: () => Promise<number>,
-): Density {
+): LongLineBudget {
   const mean = vectorBytes / vectorRows;
   let [counted, lines, due] = [0, 0, false];
   const isTooMuch = (bytes: number) => bytes > mean && counted + bytes > vectorBytes;

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { type FSWatcher, watch as watchFiles } from 'chokidar';
-import type { IngestLog } from './types.ts';
+import type { IngestLog } from '../types.ts';
 
 export interface Watch {
   /** Begins anew when the folder at the path is another one than before: the old watch would stay silent for ever. */

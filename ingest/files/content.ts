@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { isGzip } from './name.ts';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import { isGzip } from './names.ts';
 
 /** The bytes of one open file, or of what a `.gz` holds, whatever happens to its name meanwhile. */
 export interface Content {
@@ -60,7 +60,7 @@ const HISTORY_BYTES = 64 * 1024;
 function gunzipped(handle: FileHandle): Content {
   let window = Buffer.alloc(0);
   let windowAt = 0;
-  let stream: { packed: Readable; unpacked: Readable; chunks: AsyncIterator<Buffer> } | undefined;
+  let stream: { packed: Readable; unpacked: Gunzip; chunks: AsyncIterator<Buffer> } | undefined;
 
   const stop = () => {
     stream?.packed.destroy();
@@ -93,7 +93,10 @@ function gunzipped(handle: FileHandle): Content {
         if (from < window.length) filled += window.copy(target, filled, from);
         if (filled === target.length) return filled;
         const next = await open.chunks.next();
-        if (next.done) return filled;
+        if (next.done) {
+          await refuseMore(handle, open.unpacked.bytesWritten);
+          return filled;
+        }
         const kept = window.subarray(Math.max(0, window.length - HISTORY_BYTES));
         windowAt += window.length - kept.length;
         window = Buffer.concat([kept, next.value]);
@@ -106,9 +109,15 @@ function gunzipped(handle: FileHandle): Content {
   };
 }
 
+/** zlib passes over NULs behind a gzip member, and over whatever follows them. Throws when that is anything but NULs. */
+async function refuseMore(handle: FileHandle, from: number): Promise<void> {
+  for await (const bytes of packedBytes(handle, from))
+    if (bytes.some((byte) => byte !== 0)) throw new Error('bytes behind its gzip data');
+}
+
 /** Not `createReadStream`: to destroy that closes the handle, whatever `autoClose` says. */
-async function* packedBytes(handle: FileHandle): AsyncGenerator<Buffer> {
-  for (let position = 0; ; ) {
+async function* packedBytes(handle: FileHandle, from = 0): AsyncGenerator<Buffer> {
+  for (let position = from; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, position);
     if (bytesRead === 0) return;
     position += bytesRead;

@@ -1,8 +1,8 @@
-import type { Found } from './scan.ts';
-import type { IngestLog, Refusal } from './types.ts';
+import type { IngestLog, Refusal } from '../types.ts';
+import type { Entry } from './scan.ts';
 
 /** What is not read, and why: as of the last sweep, and for files that are passed over until they change. */
-export class Refusals {
+export class Ignored {
   private list: Refusal[] = [];
   private readonly passed = new Map<string, { version: string; reason: string }>();
   private readonly named = new Set<string>();
@@ -26,13 +26,13 @@ export class Refusals {
   }
 
   /** Refuses a file in this sweep and in those that follow, until its version changes. */
-  passOver(entry: Pick<Found, 'source' | 'path' | 'version'>, reason: string): void {
+  passOver(entry: Pick<Entry, 'source' | 'path' | 'version'>, reason: string): void {
     this.passed.set(entry.path, { version: entry.version, reason });
     this.add(entry, reason);
   }
 
   /** Whether a file was passed over and has not changed since; it is refused again then. */
-  isPassedOver(entry: Found): boolean {
+  isPassedOver(entry: Entry): boolean {
     const passed = this.passed.get(entry.path);
     if (passed?.version !== entry.version) return false;
     this.add(entry, passed.reason);

@@ -1,6 +1,6 @@
-import type { Source } from './source.ts';
+import type { Source } from '../source.ts';
+import type { Batch, Capacity, FileState, RejectedLine, Slice } from '../types.ts';
 import { stagingFile } from './staging.ts';
-import type { Batch, Capacity, KnownFile, RejectedLine, Slice } from './types.ts';
 
 /**
  * A row group of DuckDB: a batch of this many lines is written straight to the database file, past its write-ahead
@@ -58,7 +58,7 @@ export interface OpenBatch {
   stage(bytes: Uint8Array, file: string, offset: number): Promise<void>;
   reject(line: RejectedLine): void;
   /** Notes what a file is once the batch is stored. */
-  file(state: KnownFile): void;
+  file(state: FileState): void;
   /** Whether there is anything to store. */
   empty(): boolean;
   /** Forgets what was staged since `mark` was taken, because the file changed while it was read. */
@@ -72,7 +72,7 @@ export function openBatch(source: Source, staging: string, space: Space): OpenBa
   const file = stagingFile(staging);
   const slices: Slice[] = [];
   const rejected: RejectedLine[] = [];
-  const files = new Map<number, KnownFile>();
+  const files = new Map<number, FileState>();
   let rejectedBytes = 0;
   let longBytes = 0;
 

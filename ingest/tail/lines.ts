@@ -1,12 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { HEAD_OF_LONG_LINE, type OpenBatch } from './batch.ts';
-import type { Density } from './density.ts';
+import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
+import type { LongLineBudget } from '../batch/long-line-budget.ts';
 import { isTooDeep, MAX_DEPTH } from './depth.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const CARRIAGE_RETURN = 0x0d;
+/** Fewer NULs within a line are a part of it; a writer reserves whole blocks of the disk. */
+const ROOM_BYTES = 64;
 
 /** Where the lines stand that are to be taken. */
 export interface Place {
@@ -17,7 +19,7 @@ export interface Place {
   readonly continues: boolean;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly density: Density;
+  readonly budget: LongLineBudget;
 }
 
 /**
@@ -28,6 +30,7 @@ export interface Place {
  */
 export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): Promise<number> {
   const clean = isUtf8(block) && !block.includes('\\ud') && !block.includes('\\uD');
+  const hasNuls = block.includes(0);
   const room = batch.room();
   const stage = (from: number, to: number) =>
     from < to && batch.stage(block.subarray(from, to), place.file, place.offset + from);
@@ -35,15 +38,32 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
   let start = 0;
   for (let taken = 0; start < block.length && taken < room; taken++) {
     const newline = block.indexOf(NEWLINE, start);
+    const torn = hasNuls ? tornEnd(block, start, newline) : null;
+    if (torn !== null) {
+      const text = Buffer.concat([block.subarray(start, torn), Buffer.from('\n')]);
+      await stage(unstaged, start);
+      const part = {
+        ...place,
+        offset: place.offset + start,
+        continues: place.continues && start === 0,
+      };
+      if ((await takeLines(text, part, batch)) < text.length) {
+        unstaged = start;
+        break;
+      }
+      batch.bytes -= text.length;
+      unstaged = start = torn;
+      continue;
+    }
     const ordinary =
       clean &&
       block[start] === OPEN_BRACE &&
       block[newline - 1] === CLOSE_BRACE &&
       !place.continues;
     const length = newline - start;
-    if (!batch.admits(length) || place.density.waits(length)) break;
+    if (!batch.admits(length) || place.budget.waits(length)) break;
     const plain = ordinary && length <= place.maxLine && !isTooDeep(block, start, newline);
-    if (plain && place.density.takes(length)) {
+    if (plain && place.budget.takes(length)) {
       batch.count(length);
     } else {
       const line = block.subarray(start, newline);
@@ -70,6 +90,19 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
   return start;
 }
 
+/**
+ * Where a line ends that was torn: NULs of room that was reserved stand behind its beginning, and then the next line. Null when it is
+ * whole; NULs within a line are a part of it.
+ */
+function tornEnd(block: Buffer, start: number, newline: number): number | null {
+  const first = start + leadingBlanks(block, start, newline);
+  const nul = block.indexOf(0, first);
+  if (nul < 0 || nul >= newline) return null;
+  let end = nul;
+  while (block[end] === 0) end++;
+  return end - nul >= ROOM_BYTES && block[end] === OPEN_BRACE ? nul : null;
+}
+
 /** What becomes of a line; `first` is where its text begins in it. */
 type Verdict =
   | { kind: 'blank'; first: number }
@@ -79,7 +112,7 @@ type Verdict =
 
 function judge(
   line: Buffer,
-  { maxLine, density }: Place,
+  { maxLine, budget }: Place,
   continues: boolean,
   clean: boolean,
 ): Verdict {
@@ -103,7 +136,7 @@ function judge(
   if (isTooDeep(line, first, end)) return rejected(TOO_DEEP);
   const text = clean ? undefined : repair(line.subarray(first, end));
   if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
-  if (!density.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
+  if (!budget.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
   if (!text) return { kind: 'whole', first };
   return { kind: 'repaired', first, text };
 }

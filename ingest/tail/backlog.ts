@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { isGzip } from './name.ts';
-import type { TailedFile } from './tailed-file.ts';
+import { type TrackedFile, untakenBytes } from '../identity/tracked-file.ts';
 
 /** A file that changed this recently is looked at often; the others are by the sweep. */
 const HOT_MS = 1000;
@@ -11,44 +10,38 @@ const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
 
 /** Which of the files have something to take, oldest first: those that grow now, and the backlog. */
-export function pending(files: Iterable<TailedFile>): {
-  live: TailedFile[];
-  backlog: TailedFile[];
+export function pending(files: Iterable<TrackedFile>): {
+  live: TrackedFile[];
+  backlog: TrackedFile[];
 } {
   const due = [...files].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
-  const [live, backlog]: [TailedFile[], TailedFile[]] = [[], []];
-  for (const file of due) (isLive(file) && behind(file) <= LIVE_BYTES ? live : backlog).push(file);
+  const [live, backlog]: [TrackedFile[], TrackedFile[]] = [[], []];
+  for (const file of due)
+    (isLive(file) && untakenBytes(file) <= LIVE_BYTES ? live : backlog).push(file);
   return { live, backlog };
 }
 
 /** Whether there may be something to take. */
-export function hasMore(file: TailedFile): boolean {
-  if (file.known.shadowOf !== null) return false;
+export function hasMore(file: TrackedFile): boolean {
+  if (file.copy || file.undecided) return false;
   if (file.exhausted !== file.version) return true;
   // What is left is text without a newline; it is looked at once more when the file has been quiet.
-  return behind(file) > 0 && isQuiet(file) && file.judged !== file.version;
+  return untakenBytes(file) > 0 && isQuiet(file) && file.judged !== file.version;
 }
 
 /** Whether there are bytes that nobody has looked at: not those of a last line whose newline has not come. */
-export function isUnread(file: TailedFile): boolean {
-  return file.exhausted !== file.version && behind(file) > 0;
+export function isUnread(file: TrackedFile): boolean {
+  return file.exhausted !== file.version && untakenBytes(file) > 0;
 }
 
-/** Bytes that are still to be taken; of a `.gz`, before it was unpacked, its own. */
-export function behind(file: TailedFile): number {
-  if (file.known.shadowOf !== null) return 0;
-  if (isGzip(file.known.path)) return file.exhausted === file.version ? 0 : file.size;
-  return Math.max(0, file.size - file.known.offset);
-}
-
-export function isHot(file: TailedFile): boolean {
+export function isHot(file: TrackedFile): boolean {
   return performance.now() - file.changedAt < HOT_MS;
 }
 
-export function isLive(file: TailedFile): boolean {
+export function isLive(file: TrackedFile): boolean {
   return performance.now() - file.grewAt < LIVE_MS;
 }
 
-export function isQuiet(file: TailedFile): boolean {
+export function isQuiet(file: TrackedFile): boolean {
   return performance.now() - file.changedAt >= QUIET_MS;
 }

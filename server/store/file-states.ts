@@ -1,11 +1,11 @@
 import { type DuckDBConnection, DuckDBTimestampValue } from '@duckdb/node-api';
-import type { KnownFile, Source } from '../../ingest/index.ts';
+import type { FileState, Proof, Source } from '../../ingest/index.ts';
 import { appendRows } from './append-rows.ts';
 
 /** Puts the states of some files in place of those that are there, and forgets others; within the caller's transaction. */
 export async function replaceFiles(
   connection: DuckDBConnection,
-  files: readonly KnownFile[],
+  files: readonly FileState[],
   forgotten: readonly number[],
   nowMs: number,
 ) {
@@ -19,14 +19,10 @@ export async function replaceFiles(
       appender.appendVarchar(file.source);
       appender.appendVarchar(file.path);
       appender.appendVarchar(file.inode);
+      appender.appendVarchar(file.birth);
       appender.appendBigInt(BigInt(file.offset));
-      appender.appendBigInt(BigInt(file.head.length));
-      appender.appendVarchar(file.head.hash);
-      appender.appendBigInt(BigInt(file.anchor.length));
-      appender.appendVarchar(file.anchor.hash);
-      appender.appendBoolean(file.openLine);
-      if (file.shadowOf === null) appender.appendNull();
-      else appender.appendBigInt(BigInt(file.shadowOf));
+      appender.appendVarchar(file.proofs.map(proofText).join(' '));
+      appender.appendBoolean(file.unterminated);
       appender.appendBoolean(file.gone);
       if (file.finished === null) appender.appendNull();
       else appender.appendVarchar(file.finished);
@@ -37,19 +33,28 @@ export async function replaceFiles(
 }
 
 /** Every file as last committed. */
-export async function readFiles(connection: DuckDBConnection): Promise<KnownFile[]> {
+export async function readFiles(connection: DuckDBConnection): Promise<FileState[]> {
   const rows = await connection.runAndReadAll('select * from files');
   return rows.getRowObjects().map((row) => ({
     id: Number(row.id),
     source: row.source as Source,
     path: String(row.path),
     inode: String(row.inode),
+    birth: String(row.birth),
     offset: Number(row.offset),
-    head: { length: Number(row.head_length), hash: String(row.head_hash) },
-    anchor: { length: Number(row.anchor_length), hash: String(row.anchor_hash) },
-    openLine: Boolean(row.open_line),
-    shadowOf: row.shadow_of === null ? null : Number(row.shadow_of),
+    proofs: String(row.proofs).split(' ').filter(Boolean).map(proofOf),
+    unterminated: Boolean(row.unterminated),
     gone: Boolean(row.gone),
     finished: row.finished === null ? null : String(row.finished),
   }));
+}
+
+/** The proof as `at/length:hash`. */
+function proofText({ at, length, hash }: Proof): string {
+  return `${at}/${length}:${hash}`;
+}
+
+function proofOf(text: string): Proof {
+  const [at = '', length = '', hash = ''] = text.split(/[/:]/);
+  return { at: Number(at), length: Number(length), hash: hash.slice(0, 12) };
 }

@@ -1,22 +1,22 @@
+import type { TrackedFile } from '../identity/tracked-file.ts';
+import { SinkError, type Tracker } from '../identity/tracker.ts';
+import type { Source } from '../source.ts';
+import { hasMore, isQuiet } from '../tail/backlog.ts';
+import { type OpenEnd, tail, tailBuffer } from '../tail/tail.ts';
+import type { Batch, Capacity } from '../types.ts';
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
-import type { Density } from './density.ts';
-import { hasMore, isQuiet } from './due.ts';
-import { type Files, SinkError } from './files.ts';
-import type { Lanes } from './lanes.ts';
-import type { Source } from './source.ts';
+import type { LongLineBudget } from './long-line-budget.ts';
+import type { Parallelism } from './parallelism.ts';
 import { StagingError } from './staging.ts';
 import type { Storing } from './storing.ts';
-import { type OpenEnd, tail, tailBuffer } from './tail.ts';
-import type { TailedFile } from './tailed-file.ts';
-import type { Batch, Capacity } from './types.ts';
 
 export interface FillingOptions {
-  readonly files: Files;
+  readonly files: Tracker;
   readonly storing: Pick<Storing, 'maxLines' | 'stagingPath' | 'stored'>;
-  readonly lanes: Lanes;
+  readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly densityOf: (source: Source) => Density;
+  readonly budgetOf: (source: Source) => LongLineBudget;
   readonly capacity: Capacity;
 }
 
@@ -25,16 +25,16 @@ export interface FillingOptions {
  * first file comes first; one that has enough fills several whole ones. `end` says what becomes of text at the end of a
  * file when that is certain.
  */
-export type Fill = (chosen: readonly TailedFile[], end?: OpenEnd) => Promise<Batch[]>;
+export type Fill = (chosen: readonly TrackedFile[], end?: OpenEnd) => Promise<Batch[]>;
 
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 export function createFill({
   files,
   storing,
-  lanes,
+  parallelism,
   maxLine,
-  densityOf,
+  budgetOf,
   capacity,
 }: FillingOptions): Fill {
   const buffer = tailBuffer(maxLine);
@@ -43,21 +43,21 @@ export function createFill({
     const maxLines = storing.maxLines();
     const batches: Batch[] = [];
     let space = spaceFor(maxLines, capacity);
-    for (const source of new Set(chosen.map((file) => file.known.source))) {
-      let own = chosen.filter((file) => file.known.source === source);
-      const wanted = maxLines < BATCH_LINES ? 1 : await lanes.of(source, own);
-      const density = densityOf(source);
+    for (const source of new Set(chosen.map((file) => file.state.source))) {
+      let own = chosen.filter((file) => file.state.source === source);
+      const wanted = maxLines < BATCH_LINES ? 1 : await parallelism.of(source, own);
+      const budget = budgetOf(source);
       for (let n = 0; n < wanted; n++) {
-        if (n === 0 && density.due()) {
+        if (n === 0 && budget.due()) {
           await storing.stored();
-          await density.renew();
+          await budget.renew();
         }
         // What others have taken would leave one of several less than full, and then they are stored one by one.
         if (wanted > 1) space = spaceFor(maxLines, capacity);
         const open = openBatch(source, storing.stagingPath(batches.length), space);
         const batch = await takeAll(own, open, idsIn(batches), end);
         // Whoever asks for the end of a file takes it that there is none if nothing was taken.
-        if (!batch && n === 0 && density.due()) {
+        if (!batch && n === 0 && budget.due()) {
           n--;
           continue;
         }
@@ -66,7 +66,7 @@ export function createFill({
         // One that is full of other things than lines is not stored beside others.
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
-        own = own.filter((file) => hasMore(file) && files.tailed.get(file.known.id) === file);
+        own = own.filter((file) => hasMore(file) && files.files.get(file.state.id) === file);
       }
       if (space.lines === 0) break;
     }
@@ -75,7 +75,7 @@ export function createFill({
 
   /** The batch, closed; null when there is nothing to store. `waiting` are the ids of the files in those before it. */
   const takeAll = async (
-    own: readonly TailedFile[],
+    own: readonly TrackedFile[],
     open: OpenBatch,
     waiting: ReadonlySet<number>,
     end?: OpenEnd,
@@ -83,14 +83,14 @@ export function createFill({
     try {
       for (const file of own) {
         if (open.room() === 0) break;
-        await take(file, open, waiting.has(file.known.id), end);
+        await take(file, open, waiting.has(file.state.id), end);
       }
     } catch (error) {
       await open.finish().catch(() => {});
       throw error;
     }
     const batch = await open.finish();
-    lanes.note(batch);
+    parallelism.note(batch);
     return open.empty() ? null : batch;
   };
 
@@ -98,7 +98,7 @@ export function createFill({
    * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
    * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
    */
-  const take = async (file: TailedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
+  const take = async (file: TrackedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
     if (waits && !file.content) return;
     const content = await files.open(file);
     if (!content) return;
@@ -106,22 +106,23 @@ export function createFill({
     const openEnd = end ?? (content.gzip ? 'take' : isQuiet(file) ? 'take-object' : 'leave');
     const undo = batch.mark();
     try {
-      const result = await tail(content, file.known, file.long, batch, {
+      const result = await tail(content, file, batch, {
         maxLine,
-        density: densityOf(file.known.source),
+        budget: budgetOf(file.state.source),
         openEnd,
         buffer,
       });
       if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
-      const known = { ...result.known, finished: content.gzip && ended ? version : null };
-      if (result.known !== file.known || known.finished) batch.file(known);
-      files.advance(file, known, result.recent);
+      const state = { ...result.state, finished: content.gzip && ended ? version : null };
+      if (result.state !== file.state || state.finished) batch.file(state);
+      files.advance(file, state, result.taken);
       file.long = result.long;
+      file.hole = result.hole;
       if (ended) file.exhausted = version;
       if (ended && openEnd !== 'leave') file.judged = version;
-      if (known.finished) await files.release(file);
+      if (state.finished) await files.release(file);
       else if (ended) await files.closeSurplus(file);
     } catch (error) {
       undo();

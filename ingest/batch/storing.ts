@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SinkError } from '../identity/tracker.ts';
+import type { Batch, FileState, Sink } from '../types.ts';
 import { BATCH_LINES } from './batch.ts';
-import { SinkError } from './files.ts';
-import type { Batch, Sink } from './types.ts';
 
 /** Hands batches to the sink, one lot after the other. While one is stored, the next is filled. */
 export interface Storing {
@@ -28,7 +28,11 @@ const FEWEST_LINES = 128;
 /** So many lots are stored before larger ones are tried again. */
 const SMALL_LOTS = 16;
 
-export function createStoring(staging: string, sink: Sink): Storing {
+export function createStoring(
+  staging: string,
+  sink: Sink,
+  onStored: (states: readonly FileState[]) => void,
+): Storing {
   let storing: Promise<void> = Promise.resolve();
   let maxLines = BATCH_LINES;
   let storedInRow = 0;
@@ -36,6 +40,7 @@ export function createStoring(staging: string, sink: Sink): Storing {
 
   const store = async (lot: readonly Batch[]) => {
     await sink.append(lot);
+    for (const { files } of lot) onStored(files);
     for (const { staging: path } of lot) await rm(path, { force: true });
     storedInRow++;
     if (storedInRow % SMALL_LOTS === 0) maxLines = Math.min(BATCH_LINES, maxLines * 4);

@@ -1,0 +1,128 @@
+import { folderOf, namesOf, originalsOf } from '../files/names.ts';
+import type { Entry } from '../files/scan.ts';
+import type { FileState, Proof } from '../types.ts';
+import { proofAt } from './proofs.ts';
+
+/** Why a file might hold a stream, the strongest first: its inode, its path, a name that a rotation makes of the stream's. */
+export type Relation = 'same-file' | 'same-path' | 'rotation';
+
+/** Finds the streams that a file might hold, by what was indexed of them and never by a walk over all. */
+export interface Candidates {
+  /** Puts a stream where its state says, in place of what was there of it. */
+  put(state: FileState): void;
+  remove(id: number): void;
+  /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
+  of(place: Place, start: Uint8Array): Map<number, Relation>;
+  /** Whether a stream was held by this inode, and whether one was at this path: others than that of `id`. */
+  known(place: Place, id: number | null): { inode: boolean; path: boolean };
+  /** The streams that were held at a path. */
+  at(place: Pick<Place, 'source' | 'path'>): readonly number[];
+}
+
+export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
+
+/** Of many that begin alike those are looked at that were put there last. */
+const MOST = 16;
+
+export function createCandidates(): Candidates {
+  const keysById = new Map<number, readonly string[]>();
+  const idsByKey = new Map<string, Set<number>>();
+  /** What the first proofs of the streams under a name cover, and how many there are of each. */
+  const firstProofs = new Map<string, Map<string, number>>();
+
+  const count = (key: string, by: number) => {
+    const [name, cover] = key.split('\n');
+    if (name === undefined || cover === undefined) return;
+    const counts = firstProofs.get(name) ?? new Map<string, number>();
+    const [length = ''] = cover.split(':');
+    const now = (counts.get(length) ?? 0) + by;
+    if (now > 0) counts.set(length, now);
+    else counts.delete(length);
+    if (counts.size > 0) firstProofs.set(name, counts);
+    else firstProofs.delete(name);
+  };
+
+  const remove = (id: number) => {
+    for (const key of keysById.get(id) ?? []) {
+      const ids = idsByKey.get(key);
+      ids?.delete(id);
+      if (ids?.size === 0) idsByKey.delete(key);
+      count(key, -1);
+    }
+    keysById.delete(id);
+  };
+
+  return {
+    remove,
+    put(state) {
+      const keys = keysOf(state);
+      if (keysById.get(state.id)?.join() === keys.join()) return;
+      remove(state.id);
+      keysById.set(state.id, keys);
+      for (const key of keys) {
+        const ids = idsByKey.get(key);
+        if (ids) ids.add(state.id);
+        else idsByKey.set(key, new Set([state.id]));
+        count(key, 1);
+      }
+    },
+    of({ source, path, inode, birth }, start) {
+      const found = new Map<number, Relation>();
+      const add = (key: string, relation: Relation) => {
+        for (const id of [...(idsByKey.get(key) ?? [])].slice(-MOST))
+          if (!found.has(id)) found.set(id, relation);
+      };
+      for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
+      add(pathKey({ source, path }), 'same-path');
+      for (const original of originalsOf(path)) {
+        const name = `${source} ${original}`;
+        add(`${name} ${folderOf(path)}`, 'rotation');
+        for (const length of firstProofs.get(name)?.keys() ?? [])
+          if (Number(length) <= start.length)
+            add(firstKey(name, proofAt(start, Number(length), Number(length))), 'rotation');
+      }
+      return found;
+    },
+    known(place, id) {
+      const hasOther = (key: string) => [...(idsByKey.get(key) ?? [])].some((each) => each !== id);
+      return { inode: fileKeys(place).some(hasOther), path: hasOther(pathKey(place)) };
+    },
+    at: (place) => [...(idsByKey.get(pathKey(place)) ?? [])],
+  };
+}
+
+/** A stream of which nothing was taken is looked for in its folder alone: there is nothing else to know it by. */
+function keysOf({ source, path, inode, birth, offset, proofs }: FileState): string[] {
+  const first = proofs[0];
+  const names = namesOf(path).map((name) => `${source} ${name}`);
+  return [
+    birth === '' ? unbornKey(source, inode) : `${inode} ${birth}`,
+    ...(birth === '' ? [] : [bornKey(source, inode)]),
+    pathKey({ source, path }),
+    ...names.map((name) =>
+      offset > 0 && first ? firstKey(name, first) : `${name} ${folderOf(path)}`,
+    ),
+  ];
+}
+
+/** An inode that is used again has another birth; where that is not known of both, it says something within one source alone. */
+function fileKeys({ source, inode, birth }: Omit<Place, 'path'>): string[] {
+  const unborn = unbornKey(source, inode);
+  return birth === '' ? [unborn, bornKey(source, inode)] : [`${inode} ${birth}`, unborn];
+}
+
+function unbornKey(source: string, inode: string): string {
+  return `${source} ${inode} unborn`;
+}
+
+function bornKey(source: string, inode: string): string {
+  return `${source} ${inode} born`;
+}
+
+function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
+  return `${source} ${path}`;
+}
+
+function firstKey(name: string, { at, hash }: Proof): string {
+  return `${name}\n${at}:${hash}`;
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { Content } from '../files/content.ts';
+import type { FileState, Proof } from '../types.ts';
+
+/** How many bytes before an offset a proof covers, at most. */
+export const PROOF_BYTES = 256;
+/** Where the start of a file is proven: streams that begin alike, as logs with a header do, are told apart early. */
+const HEADS = [64, 256, 1024];
+/** Proofs stand no closer to each other than this. */
+const NEAREST = 64;
+/** The longest start that is proven while its bytes are at hand. */
+export const HEAD_BYTES = 1024;
+/** What is kept of a hash in hex: 48 bits, and over a long file no proof decides alone. */
+const HASH_CHARACTERS = 12;
+
+/** What is known of a file of which nothing was read. */
+export const UNREAD = { offset: 0, proofs: [], unterminated: false, finished: null } as const;
+
+/** The proof at offset `at` of a file, of which `before` holds the bytes from `at - before.length` on, or more from the start. */
+export function proofAt(before: Uint8Array, at: number, covers = PROOF_BYTES): Proof {
+  const end = Math.min(before.length, at);
+  const bytes = before.subarray(Math.max(0, end - covers), end);
+  return { at, length: bytes.length, hash: hashOf(bytes).slice(0, HASH_CHARACTERS) };
+}
+
+/** Whether these bytes, as many as the proof covers, are those that it was made of. */
+export function proves({ length, hash }: Proof, bytes: Uint8Array): boolean {
+  return bytes.length === length && hashOf(bytes).startsWith(hash);
+}
+
+/**
+ * The proofs of a stream once the bytes up to `end` of `block` were taken; the block begins at offset `base` of the file, and those
+ * before `from` were taken before. Of a block from the start of the file its heads are proven, and of every block the places that
+ * are `NEAREST` bytes, one and a half times, twice, … as many before its end.
+ */
+export function extended(
+  proofs: readonly Proof[],
+  block: Buffer,
+  base: number,
+  from: number,
+  end: number,
+): readonly Proof[] {
+  const offset = base + end;
+  const places = new Set(base === 0 ? HEADS : []);
+  for (let back = NEAREST; offset - back > base + from; back *= 2)
+    places.add(offset - back).add(offset - back - back / 2);
+  const inside = [...places].filter(
+    (at) => at > base && at < offset && (at > base + from || HEADS.includes(at)),
+  );
+  const added = inside.map((at) => proofAt(block.subarray(0, at - base), at));
+  const kept = proofs.filter(({ at }) => at < offset && !inside.includes(at));
+  const all = [...kept, ...added].sort((a, b) => a.at - b.at);
+  return [...thinned(all, offset), proofAt(block.subarray(0, end), offset)];
+}
+
+/** The proofs up to `at`, which ends them. */
+export function cut(proofs: readonly Proof[], at: number): readonly Proof[] {
+  return proofs.filter((proof) => proof.at <= at);
+}
+
+/** Proofs stand a quarter of their distance from the end apart, so that there are some tens of a long file; heads are kept. */
+function thinned(proofs: readonly Proof[], end: number): Proof[] {
+  const kept: Proof[] = [];
+  let next = end;
+  for (const proof of proofs.toReversed()) {
+    const near = next - proof.at < Math.max(NEAREST, (end - next) / 4);
+    if (near && !HEADS.includes(proof.at)) continue;
+    kept.push(proof);
+    next = proof.at;
+  }
+  return kept.reverse();
+}
+
+/** How far a content holds a stream. */
+export interface Held {
+  /** The content holds the stream as far as its last proof up to here; 0 when it holds none. */
+  readonly proven: number;
+  /** It holds other bytes at a proof. */
+  readonly contradicted: boolean;
+  /** Where the content ends, if that is before the last proof; else null. */
+  readonly end: number | null;
+}
+
+/** Reads as many proofs of a stream as the content holds. Forward, because what is in a `.gz` can only be read so. */
+export async function held(content: Content, { proofs }: Pick<FileState, 'proofs'>): Promise<Held> {
+  let proven = 0;
+  for (const proof of proofs) {
+    const bytes = Buffer.allocUnsafe(proof.length);
+    const from = proof.at - proof.length;
+    const read = await content.read(bytes, from);
+    if (read < proof.length)
+      return { proven, contradicted: false, end: read > 0 ? from + read : null };
+    if (!proves(proof, bytes)) return { proven, contradicted: true, end: null };
+    proven = proof.at;
+  }
+  return { proven, contradicted: false, end: null };
+}
+
+/** Whether the bytes before the offset, the last that were taken, are there still. */
+export async function stillHolds(
+  content: Content,
+  { offset, proofs }: FileState,
+): Promise<boolean> {
+  const last = proofs.at(-1);
+  if (!last || offset === 0) return true;
+  const bytes = Buffer.allocUnsafe(last.length);
+  const read = await content.read(bytes, last.at - last.length);
+  return read === last.length && proves(last, bytes);
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha1').update(bytes).digest('hex');
+}

@@ -1,0 +1,106 @@
+import type { Content } from '../files/content.ts';
+import { isGzip } from '../files/names.ts';
+import type { Entry } from '../files/scan.ts';
+import type { HoleScan, LongLine } from '../tail/tail.ts';
+import type { FileState } from '../types.ts';
+
+/** A file that is there, or whose handle is. It outlives its name, so that a deleted file is read to its end. */
+export interface TrackedFile {
+  /** The stream that it holds, with what batches on their way will have taken. */
+  state: FileState;
+  /** How much of the stream is committed, and the version of a `.gz` of which all is. */
+  committed: number;
+  committedVersion: string | null;
+  /** As last seen at a path; null once no path leads to it. */
+  entry: Entry | null;
+  content: Content | null;
+  size: number;
+  version: string;
+  /** The version that was read to its end: until it changes there is nothing to take. */
+  exhausted: string | null;
+  /** The version whose last line, without a newline, was looked at after a quiet time. */
+  judged: string | null;
+  long: LongLine | null;
+  hole: HoleScan | null;
+  /** It was met, and it is not told yet which file it is: it is not read. */
+  undecided: boolean;
+  /** Set while it is a copy, which is not read: of which file, and how many bytes of both were compared. */
+  copy: { readonly of: number; readonly equal: number; readonly versions: string } | null;
+  mtimeMs: number;
+  /** When it was last seen to change, on the monotonic clock in ms. */
+  changedAt: number;
+  /** When it was last seen to grow; a file that was old when it was first seen has not grown yet. */
+  grewAt: number;
+}
+
+/** A file first seen this soon after its last change is one that grows now. */
+const FRESH_MS = 10_000;
+
+/** A file that was just met at a path. */
+export function trackedFile(
+  state: FileState,
+  entry: Entry,
+  content: Content,
+  now: number,
+): TrackedFile {
+  const { size, version, mtimeMs } = entry;
+  const fresh = Date.now() - mtimeMs < FRESH_MS;
+  return {
+    state,
+    committed: state.offset,
+    committedVersion: state.finished,
+    entry,
+    content,
+    size,
+    version,
+    exhausted: state.finished === version ? version : null,
+    judged: null,
+    long: null,
+    hole: null,
+    undecided: true,
+    copy: null,
+    mtimeMs,
+    changedAt: now,
+    grewAt: fresh ? now : Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** Notes what a file looks like now. */
+export function observe(file: TrackedFile, at: Entry, now: number): void {
+  if (at.version === file.version) return;
+  if (at.size > file.size) file.grewAt = now;
+  if (file.long && at.size < file.long.scanned) file.long = null;
+  if (file.hole && at.size < file.hole.scanned) file.hole = null;
+  // A packed file that was read to its end is not unpacked again when it was only renamed.
+  if (isGzip(at.path) && bytesOf(at.version) === bytesOf(file.version)) {
+    if (file.exhausted === file.version) file.exhausted = at.version;
+    if (file.committedVersion === file.version) file.committedVersion = at.version;
+  }
+  file.size = at.size;
+  file.version = at.version;
+  file.mtimeMs = at.mtimeMs;
+  file.changedAt = now;
+}
+
+/** Size and time of the last write: what a version says of the bytes, without its time of the last change of the inode. */
+function bytesOf(version: string): string {
+  return version.slice(0, version.lastIndexOf(':'));
+}
+
+/** Bytes that are not committed; of a `.gz`, until all of it is, its own. A copy has none: another file holds them. */
+export function backlogBytes(file: TrackedFile): number {
+  return bytesBehind(file, file.committed, file.committedVersion === file.version);
+}
+
+/** Bytes that are still to be taken into a batch. */
+export function untakenBytes(file: TrackedFile): number {
+  return bytesBehind(file, file.state.offset, file.exhausted === file.version);
+}
+
+function bytesBehind(file: TrackedFile, offset: number, finished: boolean): number {
+  if (file.copy) return 0;
+  if (isGzip(file.state.path)) return finished ? 0 : file.size;
+  // NULs that reach to the end are not there yet, and a hole that was scanned holds nothing.
+  const hole = file.hole ? Math.min(file.hole.scanned, file.size) - file.hole.start : 0;
+  return Math.max(0, file.size - hole - offset);
+}

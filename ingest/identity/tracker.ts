@@ -1,0 +1,617 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { Content } from '../files/content.ts';
+import { Handles } from '../files/handles.ts';
+import { Ignored } from '../files/ignored.ts';
+import { isGzip, rotationRank } from '../files/names.ts';
+import { type Entry, entryOf, type Listing } from '../files/scan.ts';
+import type { Source } from '../source.ts';
+import type { FileState, IngestLog, Refusal, Sink } from '../types.ts';
+import { type Candidates, createCandidates, type Place } from './candidates.ts';
+import { compare } from './compare.ts';
+import { type Candidate, type Decision, identify } from './identify.ts';
+import { cut, extended, HEAD_BYTES, held, stillHolds, UNREAD } from './proofs.ts';
+import { RecentBytes } from './recent-bytes.ts';
+import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
+
+/** The sink failed: not the fault of the file that is looked at. */
+export class SinkError extends Error {}
+
+/** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
+const MOVED_GRACE_MS = 60_000;
+const DELETED_GRACE_MS = 5_000;
+/** A `.gz` that ends early is being written; one that does not change for so long is named. */
+const INCOMPLETE_MS = 2_000;
+/** Streams that no file holds are remembered, the last ones first. */
+const MOST_REMEMBERED = 100_000;
+/** Two short contents are compared from their start; of long ones the proofs tell, and what follows the last of them is compared. */
+const WHOLE_BYTES = 1024 * 1024;
+/** Where the line begins that a place stands in is looked for in so many bytes before it. */
+const LINE_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
+const OLDER =
+  'file holds the beginning of what was read before; reading on behind what is proven, lines after that may be stored twice';
+
+/**
+ * Keeps track of which files there are, and which stream each holds. A tracked file is
+ *
+ *   undecided   met, and holds nothing yet that could tell which file it is
+ *   read        its stream is read on from `state.offset`
+ *   a copy      of one that is read (`copy`); not read
+ *   unlinked    no path leads to it (`entry` is null): read through its handle, let go when it has rested
+ *
+ * `identify` decides between them when a file is met, and again whenever that decision has lost its ground: the file was truncated or
+ * replaced, the original of a copy is gone, or both go on differently.
+ */
+export class Tracker {
+  readonly files = new Map<number, TrackedFile>();
+  /** Every stream that is known, by id; those of tracked files too, as their batches on their way will leave them. */
+  private readonly states = new Map<number, FileState>();
+  /** The files that are `undecided`, so that nobody looks through all for them. */
+  private readonly undecided = new Set<TrackedFile>();
+  private readonly candidates: Candidates = createCandidates();
+  private lastId = 0;
+  private readonly ignored: Ignored;
+  private readonly handles = new Handles();
+  private readonly recent = new RecentBytes();
+  private readonly logs: string;
+  private readonly sink: Pick<Sink, 'files' | 'record'>;
+  private readonly log: IngestLog;
+
+  constructor(logs: string, sink: Pick<Sink, 'files' | 'record'>, log: IngestLog) {
+    this.logs = logs;
+    this.sink = sink;
+    this.log = log;
+    this.ignored = new Ignored(log);
+  }
+
+  get refused(): readonly Refusal[] {
+    return this.ignored.current();
+  }
+
+  /** Takes the committed states for the truth: at the start, and whenever a batch may not have been stored. */
+  async reload(): Promise<void> {
+    const committed = new Map((await this.sink.files()).map((state) => [state.id, state]));
+    for (const id of this.states.keys())
+      if (!committed.has(id) && !this.files.has(id)) this.forgetState(id);
+    for (const state of committed.values()) {
+      this.lastId = Math.max(this.lastId, state.id);
+      if (!this.files.has(state.id)) this.remember(state);
+    }
+    for (const [id, file] of this.files) {
+      const { source, path, inode, birth } = file.state;
+      const truth = committed.get(id) ?? { ...file.state, ...UNREAD };
+      file.committed = truth.offset;
+      file.committedVersion = truth.finished;
+      file.long = file.hole = file.exhausted = null;
+      this.advance(file, { ...truth, source, path, inode, birth, gone: false });
+    }
+  }
+
+  /** Notes that these states were stored. */
+  committed(states: readonly FileState[]): void {
+    for (const { id, offset, finished } of states) {
+      const file = this.files.get(id);
+      if (!file) continue;
+      file.committed = offset;
+      file.committedVersion = finished;
+    }
+  }
+
+  /** Brings the tracked files in line with what a scan found. */
+  async reconcile({ found, refused }: Listing): Promise<void> {
+    this.ignored.begin(refused);
+    const now = performance.now();
+    const claimed = await this.revisit(found, now);
+    const others = found.filter(({ inode }) => !claimed.has(inode));
+    for (const entry of this.inOrder(others, (each) => each)) {
+      // A second name of a file is passed over: it is read once.
+      if (claimed.has(entry.inode)) continue;
+      claimed.add(entry.inode);
+      await this.meet(entry, now);
+    }
+    await this.decideAll(now);
+    this.boundMemory();
+    this.ignored.name();
+  }
+
+  /** Decides what the files are that can be told by now, and looks at the copies. */
+  async decideAll(now = performance.now()): Promise<void> {
+    for (const file of this.files.values())
+      if (file.copy && this.isCopyInDoubt(file)) this.doubt(file);
+    if (this.undecided.size === 0) return;
+    // An older copy is told last: what it seems to be a part of may be held whole by another file.
+    const resumable: TrackedFile[] = [];
+    for (const file of this.inOrder([...this.undecided], (each) => each.state))
+      if (await this.decide(file, now, false)) resumable.push(file);
+    for (const file of resumable) await this.decide(file, now, true);
+  }
+
+  /** Whether there are files with bytes that are not decided yet. */
+  get hasUndecided(): boolean {
+    for (const { size } of this.undecided) if (size > 0) return true;
+    return false;
+  }
+
+  /**
+   * The order to meet files in, so that no copy passes for its original: those that are known by inode, then by path, then logs,
+   * rotated ones and packed ones; the oldest first. Of several links to a known inode the one at its known path comes first.
+   */
+  private inOrder<T extends { readonly mtimeMs: number }>(
+    items: readonly T[],
+    placeOf: (item: T) => Place & { readonly id?: number },
+  ): T[] {
+    const rank = (item: T) => {
+      const place = placeOf(item);
+      const known = this.candidates.known(place, place.id ?? null);
+      if (known.inode) return known.path ? 0 : 1;
+      return (known.path ? 2 : 3) + 2 * rotationRank(place.path);
+    };
+    const ranks = new Map(items.map((item) => [item, rank(item)]));
+    return items.toSorted(
+      (a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.mtimeMs - b.mtimeMs,
+    );
+  }
+
+  /** Notes where the tracked files are now, and which no path leads to; gives the inodes that are theirs. */
+  private async revisit(found: readonly Entry[], now: number): Promise<Set<string>> {
+    const claimed = new Set<string>();
+    const byInode = new Map<string, Entry[]>();
+    for (const entry of found) {
+      const names = byInode.get(entry.inode);
+      if (names) names.push(entry);
+      else byInode.set(entry.inode, [entry]);
+    }
+    for (const file of this.files.values()) {
+      const { inode, birth, path } = file.state;
+      // As long as a handle is open its inode is not used again.
+      const names = (byInode.get(inode) ?? []).filter(
+        (entry) =>
+          file.content || (birth === '' ? entry.version === file.version : entry.birth === birth),
+      );
+      const at = names.find((entry) => entry.path === path) ?? names[0] ?? null;
+      file.entry = at;
+      if (at) {
+        claimed.add(inode);
+        if (at.path !== path) await this.renamed(file, at);
+        observe(file, at, now);
+      } else if (!file.content) {
+        await this.drop(file);
+      }
+    }
+    return claimed;
+  }
+
+  private async renamed(file: TrackedFile, { source, path, birth }: Entry): Promise<void> {
+    this.log.debug({ file: file.state.path, to: path }, 'file renamed');
+    this.advance(file, { ...file.state, source, path, birth });
+    await this.recordUnlessNew(file.state);
+  }
+
+  /** Opens a file that was found at a path, to be decided on. */
+  private async meet(entry: Entry, now: number): Promise<void> {
+    if (this.ignored.isPassedOver(entry)) return;
+    const content = await this.openPath(entry);
+    if (!content) return;
+    const { source, path, inode, birth } = entry;
+    if ((await inodeOf(content)) !== inode) {
+      // A rotation between the scan and the open: the name is another file's now, and met at the next sweep.
+      await content.close();
+      return;
+    }
+    const id = ++this.lastId;
+    const file = trackedFile(
+      { id, source, path, inode, birth, gone: false, ...UNREAD },
+      entry,
+      content,
+      now,
+    );
+    this.files.set(id, file);
+    this.doubt(file);
+    this.remember(file.state);
+    await this.decide(file, now, false);
+    await this.closeSurplus(file);
+  }
+
+  /** Decides what a file is. Gives whether it may be an older copy, which is for later unless `last`. */
+  private async decide(file: TrackedFile, now: number, last: boolean): Promise<boolean> {
+    if (!this.files.has(file.state.id) || file.size === 0) return false;
+    if (file.judged === file.version) {
+      this.nameIncomplete(file, now);
+      return false;
+    }
+    try {
+      const content = await this.open(file);
+      if (!content) return false;
+      const start = Buffer.alloc(HEAD_BYTES);
+      const length = await content.read(start, 0);
+      if (length === 0 && !content.gzip) return false;
+      const facts = await this.factsOf(file, content, start.subarray(0, length));
+      if (!facts) return false;
+      const decision = identify({ size: facts.size }, facts.candidates);
+      if (decision.kind === 'resume' && !last) return true;
+      await this.apply(file, content, decision, facts.candidates);
+    } catch (error) {
+      await this.failed(file, error as NodeJS.ErrnoException, now);
+    }
+    return false;
+  }
+
+  /** What tells which file it is; null while a file that it was compared with was changing. */
+  private async factsOf(
+    file: TrackedFile,
+    content: Content,
+    start: Uint8Array,
+  ): Promise<{ size: number | null; candidates: Candidate[] } | null> {
+    const { state, copy } = file;
+    const candidates: Candidate[] = [];
+    let size = content.gzip ? null : file.size;
+    const relations = this.candidates.of(state, start);
+    // Whatever its name is by now, it was a copy of that one.
+    if (copy && !relations.has(copy.of)) relations.set(copy.of, 'rotation');
+    for (const [id, relation] of relations) {
+      const stream = this.states.get(id);
+      const holder = this.files.get(id);
+      if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
+      // It need not be unpacked again.
+      const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;
+      const { proven, contradicted, end } = isFinished
+        ? { proven: stream.offset, contradicted: false, end: null }
+        : await held(content, stream);
+      size ??= end;
+      const known =
+        copy?.of === id ? Math.max(proven, Math.min(copy.equal, stream.offset)) : proven;
+      const fact = { id, offset: stream.offset, relation, proven: known, contradicted };
+      if (!holder) {
+        // A copy that was made before more was taken of the log than it holds.
+        const endsIn = size !== null && (await this.recent.endsIn(content, size, id, known));
+        if (endsIn && !contradicted) fact.proven = Math.max(known, size ?? 0);
+        candidates.push({ ...fact, holder: 'none', compared: null });
+        continue;
+      }
+      // A log is no copy of what was rotated away from its place.
+      if (relation === 'same-path' && holder.entry) continue;
+      const other = await this.open(holder);
+      if (!other) return null;
+      const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;
+      const comparison = await compare(content, other, from);
+      // Truncated or replaced meanwhile: what was compared is not what it held.
+      if (!other.gzip && !(await this.isIntact(holder, other))) return null;
+      if (content.gzip && comparison.outcome === 'within') size = comparison.equal;
+      candidates.push({ ...fact, holder: holder.entry ? 'path' : 'handle', compared: comparison });
+    }
+    return { size, candidates };
+  }
+
+  private async isIntact({ state }: TrackedFile, content: Content): Promise<boolean> {
+    const { size } = await content.handle.stat();
+    return size >= state.offset && (await stillHolds(content, state));
+  }
+
+  private async apply(
+    file: TrackedFile,
+    content: Content,
+    decision: Decision,
+    candidates: readonly Candidate[],
+  ): Promise<void> {
+    const { source, path, inode, birth } = file.state;
+    const place = { source, path, inode, birth, gone: false };
+    if (decision.kind === 'copy') {
+      const original = this.files.get(decision.of)?.state.path ?? '';
+      if (file.copy?.of !== decision.of) this.log.debug({ file: path, original }, 'file is a copy');
+      file.copy = { ...decision, versions: this.versionsOf(file, decision.of) };
+      this.settle(file);
+      return;
+    }
+    if (decision.kind === 'continue') {
+      const stream = this.states.get(decision.id);
+      if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
+      const before = this.files.get(decision.id);
+      const same = stream.inode === inode && stream.finished === file.version;
+      const state = { ...stream, ...place, finished: same ? stream.finished : null };
+      await this.recordUnlessNew(state);
+      if (before) await this.untrack(before);
+      this.become(file, state);
+      if (stream.path !== path)
+        this.log.info({ file: path, before: stream.path, offset: state.offset }, 'file goes on');
+      return;
+    }
+    if (decision.kind === 'resume') {
+      const state = await this.resumed(decision, content, place);
+      if (state.offset > 0) {
+        const original = this.states.get(decision.of);
+        const facts = { file: path, original: original?.path, offset: state.offset };
+        await this.sink.record([state], []);
+        this.become(file, state);
+        if (this.files.has(decision.of)) this.log.info(facts, PARTED);
+        else this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
+        return;
+      }
+    }
+    const known = candidates.find(({ relation, offset }) => relation !== 'rotation' && offset > 0);
+    if (known)
+      this.log.warn(
+        { file: path, known_offset: known.offset },
+        'file holds other bytes than those read before at its path; reading it from its start',
+      );
+    this.become(file, { ...file.state, ...UNREAD });
+  }
+
+  /** A stream of its own that begins as another one does up to `at`, in the line that stands there. */
+  private async resumed(
+    { of, at }: Extract<Decision, { kind: 'resume' }>,
+    content: Content,
+    place: Pick<FileState, 'source' | 'path' | 'inode' | 'birth' | 'gone'>,
+  ): Promise<FileState> {
+    const before = Buffer.alloc(Math.min(at, LINE_BYTES));
+    const base = at - before.length;
+    await content.read(before, base);
+    const stream = this.states.get(of);
+    // An older copy that ends in half a line: the whole line was taken.
+    const ends = !this.files.has(of) && !stream?.proofs.some((proof) => proof.at === at);
+    const end = ends ? before.length : before.lastIndexOf(NEWLINE) + 1;
+    const offset = end === 0 ? 0 : base + end;
+    const block = before.subarray(0, end);
+    return {
+      ...UNREAD,
+      ...place,
+      id: ++this.lastId,
+      offset,
+      proofs: extended(cut(stream?.proofs ?? [], base), block, base, 0, end),
+      unterminated: block.at(-1) !== NEWLINE && offset > 0,
+    };
+  }
+
+  /** From now on the file holds the stream of `state`. */
+  private become(file: TrackedFile, state: FileState): void {
+    this.files.delete(file.state.id);
+    if (file.state.id !== state.id) this.forgetState(file.state.id);
+    file.copy = null;
+    file.state = state;
+    file.committed = state.offset;
+    file.committedVersion = state.finished;
+    file.exhausted = state.finished === file.version ? file.version : null;
+    file.judged = file.long = file.hole = null;
+    this.files.set(state.id, file);
+    this.settle(file);
+    this.remember(state);
+  }
+
+  private doubt(file: TrackedFile): void {
+    file.undecided = true;
+    this.undecided.add(file);
+  }
+
+  private settle(file: TrackedFile): void {
+    file.undecided = false;
+    this.undecided.delete(file);
+  }
+
+  private remember(state: FileState): void {
+    this.states.set(state.id, state);
+    this.candidates.put(state);
+  }
+
+  private forgetState(id: number): void {
+    this.recent.forget(id);
+    this.states.delete(id);
+    this.candidates.remove(id);
+  }
+
+  /** Whether what made a file a copy may no longer be so. */
+  private isCopyInDoubt(file: TrackedFile): boolean {
+    if (!file.copy) return false;
+    return file.copy.versions !== this.versionsOf(file, file.copy.of);
+  }
+
+  /** Changes whenever a copy has to be compared anew: with it, and when its original is another or has become shorter than it. */
+  private versionsOf(file: TrackedFile, of: number): string {
+    const original = this.files.get(of);
+    if (!original) return '';
+    const isCovered = isGzip(file.state.path) || original.size >= file.size;
+    return `${file.version} ${isCovered ? '' : original.version} ${file.entry === null}`;
+  }
+
+  /** Of a file of which nothing was taken there is nothing to remember; its first batch records it. */
+  private async recordUnlessNew(state: FileState): Promise<void> {
+    if (state.offset > 0) await this.sink.record([state], []);
+  }
+
+  /** Its bytes are not those that were read: it was truncated or replaced, and is met anew. */
+  async replaced(file: TrackedFile): Promise<void> {
+    const { source, path, inode, birth } = file.state;
+    await this.leave(file);
+    const id = ++this.lastId;
+    const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
+    const fresh = {
+      ...file,
+      state,
+      copy: null,
+      exhausted: null,
+      judged: null,
+      long: null,
+      hole: null,
+      committed: 0,
+      committedVersion: null,
+    };
+    this.files.set(id, fresh);
+    this.remember(state);
+    this.doubt(fresh);
+    await this.decideAll();
+  }
+
+  /** Whether a file that no path leads to has been read, and has rested, for long enough to let it go. */
+  isOver(file: TrackedFile, deleted: boolean): boolean {
+    if (file.entry) return false;
+    if (file.copy) return !this.isCopyInDoubt(file);
+    if (file.undecided) return file.size === 0;
+    if (file.exhausted !== file.version) return false;
+    return performance.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
+  }
+
+  /** Lets a file go that no path leads to; its stream stays known. */
+  async drop(file: TrackedFile): Promise<void> {
+    await this.release(file);
+    await this.leave(file);
+    this.log.debug({ file: file.state.path, offset: file.state.offset }, 'file removed');
+  }
+
+  /** Tracks a file no longer, and remembers its stream. */
+  private async leave(file: TrackedFile): Promise<void> {
+    const gone: FileState = { ...file.state, gone: true };
+    // First: as long as it cannot be recorded the file is tracked, and found so again.
+    await this.recordUnlessNew(gone);
+    this.files.delete(gone.id);
+    this.settle(file);
+    if (gone.offset > 0) this.remember(gone);
+    else this.forgetState(gone.id);
+  }
+
+  /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
+  async fail(file: TrackedFile, error: NodeJS.ErrnoException): Promise<void> {
+    if (isGzip(file.state.path)) return this.refuse(file, unreadable(file.state.path, error));
+    await this.untrack(file);
+    this.ignored.add(file.state, unreadable(file.state.path, error));
+    this.ignored.name();
+  }
+
+  private async failed(
+    file: TrackedFile,
+    error: NodeJS.ErrnoException,
+    now: number,
+  ): Promise<void> {
+    if (error instanceof SinkError) throw error;
+    // A .gz that is still being written ends early.
+    const incomplete = error.code === 'Z_BUF_ERROR' && file.entry !== null;
+    if (!incomplete) return this.fail(file, error);
+    // What was unpacked ends there: it is unpacked anew once it has changed.
+    await this.release(file);
+    file.judged = file.version;
+    this.nameIncomplete(file, now);
+  }
+
+  private nameIncomplete(file: TrackedFile, now: number): void {
+    if (now - file.changedAt > INCOMPLETE_MS)
+      this.ignored.add(file.state, 'its gzip data ends early; it is read once it is complete');
+  }
+
+  /** Names a file that is not read, and passes it over until it changes. */
+  async refuse(file: TrackedFile, reason: string): Promise<void> {
+    await this.untrack(file);
+    const { source, path } = file.state;
+    this.ignored.passOver({ source, path, version: file.version }, reason);
+    this.ignored.name();
+  }
+
+  private async untrack(file: TrackedFile): Promise<void> {
+    await file.content?.close().catch(() => {});
+    file.content = null;
+    this.files.delete(file.state.id);
+    this.settle(file);
+    if (file.state.offset === 0) this.forgetState(file.state.id);
+  }
+
+  /** Looks at a tracked file through its handle. */
+  async look(file: TrackedFile): Promise<void> {
+    if (!file.content) return;
+    const stats = await file.content.handle.stat({ bigint: true });
+    observe(file, entryOf(file.state.source, file.state.path, stats), performance.now());
+  }
+
+  /** Notes what a file has become by a batch that is on its way; `taken` ends at the new offset. */
+  advance(file: TrackedFile, state: FileState, taken?: Buffer): void {
+    if (taken && state.offset > file.state.offset)
+      this.recent.note(state.id, file.state.offset, state.offset, taken);
+    file.state = state;
+    this.remember(state);
+  }
+
+  /** The content of a tracked file, opened if need be; null when it cannot be had, or is another file by now. */
+  async open(file: TrackedFile): Promise<Content | null> {
+    if (file.content) return file.content;
+    const content = await this.openPath(file.state);
+    if (!content) return null;
+    const stats = await content.handle.stat({ bigint: true });
+    const at = entryOf(file.state.source, file.state.path, stats);
+    if (at.inode !== file.state.inode || at.birth !== file.state.birth) {
+      // The name was given to another file since the scan; the next one tells where this one is.
+      await content.close();
+      file.exhausted = file.version;
+      return null;
+    }
+    file.content = content;
+    return content;
+  }
+
+  private async openPath(entry: Pick<Entry, 'source' | 'path'>): Promise<Content | null> {
+    try {
+      return await this.handles.open(join(this.logs, entry.path));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') this.ignored.add(entry, `it cannot be opened (${code})`);
+      return null;
+    }
+  }
+
+  /**
+   * Forgets a file that its maker has removed for good, so that no copy of it can appear. Gives whether that is done: not
+   * before it was let go.
+   */
+  async forget(path: string): Promise<boolean> {
+    const ids = this.candidates.at({ source: path.split('/')[0] as Source, path });
+    if (ids.some((id) => this.files.has(id))) return false;
+    if (ids.length > 0) await this.sink.record([], ids);
+    for (const id of ids) this.forgetState(id);
+    return true;
+  }
+
+  /** Forgets the streams that no file holds beyond so many, those first that were known first. */
+  private boundMemory(): void {
+    let surplus = this.states.size - this.files.size - MOST_REMEMBERED;
+    for (const id of this.states.keys()) {
+      if (surplus <= 0) return;
+      if (this.files.has(id)) continue;
+      this.forgetState(id);
+      surplus--;
+    }
+  }
+
+  /** Closes the handle of a file that is still tracked. */
+  async release(file: TrackedFile): Promise<void> {
+    await file.content?.close();
+    file.content = null;
+  }
+
+  /** Keeps the number of open handles bounded; the files that have rested longest are closed. */
+  async closeIdle(): Promise<void> {
+    const surplus = this.handles.surplus();
+    if (surplus === 0) return;
+    const open = [...this.files.values()].filter((file) => file.content);
+    const idle = open.filter(
+      (file) => file.entry && (file.copy || file.exhausted === file.version),
+    );
+    idle.sort((a, b) => a.changedAt - b.changedAt);
+    for (const file of idle.slice(0, surplus)) await this.release(file);
+  }
+
+  /** Closes a file that was just met, or read to its end, when too many are open. */
+  async closeSurplus(file: TrackedFile): Promise<void> {
+    if (file.entry && this.handles.surplus() > 0) await this.release(file);
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.files.values()) await file.content?.close();
+    this.files.clear();
+  }
+}
+
+async function inodeOf({ handle }: Content): Promise<string> {
+  const { dev, ino } = await handle.stat({ bigint: true });
+  return `${dev}:${ino}`;
+}
+
+function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {
+  return `it cannot be ${isGzip(path) ? 'unpacked' : 'read'} (${code ?? message})`;
+}

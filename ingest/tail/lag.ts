@@ -1,0 +1,52 @@
+import type { TrackedFile } from '../identity/tracked-file.ts';
+import { backlogBytes } from '../identity/tracked-file.ts';
+
+/** How long the bytes of files that are not committed have waited. */
+export interface Lag {
+  /** Looks at the files, at the beginning of each round of work; `now` is on the monotonic clock in ms. */
+  look(files: Iterable<TrackedFile>, now: number): void;
+  /** How long the longest of the bytes of a file have waited, ms; 0 when all that can be taken is committed. */
+  ofFile(file: TrackedFile, now: number): number;
+}
+
+/** When the bytes of a file before `end` were first seen, and, once they were read, the offset at which they are committed. */
+interface Mark {
+  readonly since: number;
+  readonly end: number;
+}
+
+/** So many marks tell the lag of a file closely enough; of more the neighbours of the newest are merged. */
+const MARKS = 64;
+
+/** Files are known by their objects: one that was truncated or replaced has a new one, and waits anew. */
+export function createLag(): Lag {
+  const marksOf = new WeakMap<TrackedFile, Mark[]>();
+
+  const remaining = (file: TrackedFile): Mark[] => {
+    const marks = marksOf.get(file) ?? [];
+    // A last line whose newline has not come does not wait: all before it is committed.
+    const isRead = file.exhausted === file.version && file.committed === file.state.offset;
+    if (isRead || backlogBytes(file) === 0) return [];
+    return marks.filter(({ end }) => end > file.committed);
+  };
+
+  return {
+    look(files, now) {
+      for (const file of files) {
+        const marks = remaining(file);
+        const last = marks.at(-1);
+        const isRead = file.exhausted === file.version && file.committed === file.state.offset;
+        if (!isRead && backlogBytes(file) > 0 && file.size > (last?.end ?? file.committed)) {
+          if (marks.length >= MARKS) marks.splice(-2, 1);
+          marks.push({ since: now, end: file.size });
+        }
+        if (marks.length > 0) marksOf.set(file, marks);
+        else marksOf.delete(file);
+      }
+    },
+    ofFile(file, now) {
+      const first = remaining(file)[0];
+      return first ? now - first.since : 0;
+    },
+  };
+}

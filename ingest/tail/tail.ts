@@ -1,0 +1,315 @@
+import { fstatSync, readSync } from 'node:fs';
+import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
+import type { LongLineBudget } from '../batch/long-line-budget.ts';
+import type { Content } from '../files/content.ts';
+import { solidEnd } from '../identity/compare.ts';
+import { extended, HEAD_BYTES, PROOF_BYTES, proves } from '../identity/proofs.ts';
+import { RECENT_BYTES } from '../identity/recent-bytes.ts';
+import type { FileState } from '../types.ts';
+import { leadingBlanks, takeLines, tooLong } from './lines.ts';
+
+/** How much is read at a time: enough to make a system call cheap, little enough to keep the event loop moving. */
+const READ_BYTES = 1024 * 1024;
+/** More NULs than this in a row are a hole, or room that was reserved: they are passed over without being held. */
+const HOLE_BYTES = 64 * 1024;
+/** Bytes of a hole, or of a line beyond the limit, that one call looks at, so that other files have their turn. */
+const SCAN_BYTES = 64 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+const ZEROS = Buffer.alloc(READ_BYTES);
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** A line beyond the limit whose end has not been found yet; it is passed over without being held. */
+export interface LongLine {
+  /** Offset of its first byte. */
+  readonly start: number;
+  readonly head: Uint8Array;
+  /** Offset of the first byte that has not been looked at. */
+  readonly scanned: number;
+}
+
+/** A run of NULs, from `start` to `scanned`, whose end has not been found. */
+export interface HoleScan {
+  readonly start: number;
+  readonly scanned: number;
+}
+
+/** What is to become of text at the end of the file that no newline closes. */
+export type OpenEnd =
+  /** It stays, more may come. */
+  | 'leave'
+  /** The file has been quiet: take it if it is a whole JSON object. */
+  | 'take-object'
+  /** Nothing more can come: take it, or reject it. */
+  | 'take';
+
+export interface TailOptions {
+  readonly maxLine: number;
+  readonly budget: LongLineBudget;
+  readonly openEnd: OpenEnd;
+  /** Working memory from `tailBuffer`; one tail at a time may use it. */
+  readonly buffer: Buffer;
+}
+
+export interface TailResult {
+  /**
+   * `end`: everything there is was taken; `more`: there is more, here or in the batch; `changed`: these are not the known bytes;
+   * `utf16`: the file begins with the mark of an encoding that is not read.
+   */
+  readonly outcome: 'end' | 'more' | 'changed' | 'utf16';
+  readonly state: FileState;
+  readonly long: LongLine | null;
+  readonly hole: HoleScan | null;
+  /** The bytes before the offset, as many as are at hand. */
+  readonly taken: Buffer;
+}
+
+/** Working memory for `tail`: a line of `maxLine` bytes, a read, and the bytes that identify the file. */
+export function tailBuffer(maxLine: number): Buffer {
+  return Buffer.allocUnsafe(maxLine + READ_BYTES + HEAD_BYTES);
+}
+
+/**
+ * Takes the lines of one file that follow `state.offset` into the batch, as many as it has room for. Proves from the
+ * very bytes it reads that the file is still the known one, and again afterwards that it did not change meanwhile;
+ * if it did, nothing is taken and the outcome is `changed`. Throws what reading throws.
+ */
+export async function tail(
+  content: Content,
+  { state, long: longBefore, hole: holeBefore }: Pick<TailResult, 'state' | 'long' | 'hole'>,
+  batch: OpenBatch,
+  options: TailOptions,
+): Promise<TailResult> {
+  const { buffer, maxLine, budget } = options;
+  const undo = batch.mark();
+  const changed: TailResult = {
+    outcome: 'changed',
+    state,
+    long: null,
+    hole: null,
+    taken: NOTHING,
+  };
+
+  // Identity: the bytes before the offset come with the first read.
+  let base = state.offset < HEAD_BYTES ? 0 : state.offset - PROOF_BYTES;
+  let next = state.offset - base;
+  let have = await content.read(buffer.subarray(0, next + READ_BYTES), base);
+  let ended = have < next + READ_BYTES;
+  if (have < next) return changed;
+  for (const proof of state.proofs) {
+    const from = proof.at - proof.length - base;
+    if (from >= 0 && !proves(proof, buffer.subarray(from, proof.at - base))) return changed;
+  }
+  const proof = { at: base, bytes: Buffer.from(buffer.subarray(0, Math.min(have, HEAD_BYTES))) };
+
+  if (base + next === 0 && isUtf16(buffer.subarray(0, have)))
+    return { ...changed, outcome: 'utf16' };
+  if (base + next === 0 && buffer.subarray(0, have).indexOf(BOM) === 0) {
+    next = BOM.length;
+    batch.bytes += BOM.length;
+  }
+
+  // Whole lines, block by block.
+  let long = longBefore;
+  let hole: HoleScan | null = null;
+  let full = false;
+  let continues = state.unterminated;
+  let unterminated = state.unterminated;
+  let proofs = state.proofs;
+  let proven = state.offset - base;
+  const prove = (end: number) => {
+    if (base + end === (proofs.at(-1)?.at ?? 0)) return;
+    proofs = extended(proofs, buffer, base, proven, end);
+    proven = end;
+  };
+  /** Moves what begins at `next` to the front of the buffer, behind the bytes that the proofs need, and reads on. */
+  const readOn = async () => {
+    if (blanks === 0) prove(next);
+    const history = Math.min(next, PROOF_BYTES);
+    buffer.copyWithin(0, next - history, have);
+    base += next - history;
+    have -= next - history;
+    next = proven = history;
+    const wanted = Math.min(READ_BYTES, buffer.length - have);
+    const got = await content.read(buffer.subarray(have, have + wanted), base + have);
+    have += got;
+    ended = got < wanted;
+  };
+  /** Goes on at `offset`, with the bytes before it that the proofs need. */
+  const jump = async (offset: number) => {
+    base = Math.max(0, offset - PROOF_BYTES);
+    next = proven = offset - base;
+    have = await content.read(buffer.subarray(0, next + READ_BYTES), base);
+    ended = have < next + READ_BYTES;
+  };
+  // Blanks that nothing follows may become a line: they are left, and counted once a line follows.
+  let blanks = 0;
+  const passBlanks = () => {
+    if (continues) return;
+    const found = leadingBlanks(buffer, next, have);
+    if (found > 0 && blanks === 0) prove(next);
+    blanks += found;
+    next += found;
+    if (next < have) {
+      batch.bytes += blanks;
+      blanks = 0;
+    }
+  };
+  /** Takes text that no newline closes as a line. */
+  const takeOpen = async (text: Buffer): Promise<boolean> => {
+    const block = Buffer.concat([text, Buffer.from('\n')]);
+    const place = { file: state.path, offset: base + next, continues, maxLine, budget };
+    full = (await takeLines(block, place, batch)) < block.length;
+    if (full) return false;
+    batch.bytes--;
+    next += text.length;
+    return true;
+  };
+  for (;;) {
+    if (long) {
+      const passed = await passLongLine(content, long, buffer);
+      if (passed.end === null && !(passed.ended && options.openEnd === 'take')) {
+        long = { ...long, scanned: passed.base + passed.have };
+        full = !passed.ended;
+        break;
+      }
+      ({ base, have, ended } = passed);
+      const end = passed.end ?? base + have;
+      const text = buffer[end - base - 1] === CARRIAGE_RETURN ? end - 1 : end;
+      const { start, head } = long;
+      batch.reject({
+        file: state.path,
+        offset: start,
+        length: text - start,
+        line: head,
+        reason: tooLong(maxLine),
+      });
+      next = Math.min(end + 1 - base, have);
+      proven = Math.min(passed.history, next);
+      batch.bytes += base + next - start;
+      long = null;
+      continues = unterminated = false;
+    }
+    passBlanks();
+    const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
+    if (newline >= next) {
+      const place = { file: state.path, offset: base + next, continues, maxLine, budget };
+      next += await takeLines(buffer.subarray(next, newline + 1), place, batch);
+      continues = unterminated = false;
+      full = next <= newline || batch.room() === 0;
+      if (full) break;
+      passBlanks();
+    }
+    // NULs that reach to the end are room that the writer has reserved: what it will write is not there yet.
+    const solid = Math.max(next, solidEnd(buffer, have));
+    if (ended) {
+      if (solid < have || blanks > 0)
+        hole = { start: base + solid - (solid === next ? blanks : 0), scanned: base + have };
+      have = solid;
+    } else if (have - solid > HOLE_BYTES || (blanks > HOLE_BYTES && next === have)) {
+      const start = base + solid - (solid === next ? blanks : 0);
+      const known = holeBefore?.start === start ? holeBefore.scanned : 0;
+      const passed = await passHole(content, Math.max(base + have, known));
+      if (passed.end === null) {
+        hole = { start, scanned: passed.scanned };
+        full = !passed.ended;
+        have = solid;
+        break;
+      }
+      // A line that was torn there ends there.
+      if (next < solid && !(await takeOpen(buffer.subarray(next, solid)))) break;
+      batch.bytes += passed.end - (base + next) + blanks;
+      prove(next);
+      await jump(passed.end);
+      blanks = 0;
+      continues = unterminated = false;
+      continue;
+    }
+    // A carriage return at the end does not count.
+    if (solid - next > maxLine + 1) {
+      prove(next);
+      const head = Buffer.from(buffer.subarray(next, next + HEAD_OF_LONG_LINE));
+      long = { start: base + next, head, scanned: base + solid };
+      continue;
+    }
+    if (ended) break;
+    await readOn();
+  }
+
+  if (!full && !long && next < have && options.openEnd !== 'leave') {
+    const text = buffer.subarray(next, have);
+    if (options.openEnd === 'take' || isObject(text)) unterminated = await takeOpen(text);
+  }
+
+  const outcome = full ? 'more' : 'end';
+  const offset = long ? long.start : base + next - blanks;
+  if (offset === state.offset) return { outcome, state, long, hole, taken: NOTHING };
+  if (!content.gzip && !unchanged(content, proof, offset)) {
+    undo();
+    return changed;
+  }
+  if (!long && blanks === 0) prove(next);
+  const after: FileState = { ...state, offset, proofs, unterminated };
+  batch.file(after);
+  const taken =
+    long || blanks > 0 ? NOTHING : buffer.subarray(Math.max(0, next - RECENT_BYTES), next);
+  return { outcome, state: after, long, hole, taken };
+}
+
+/**
+ * Looks for the newline that ends a long line, as far as one call may. `buffer` then begins at `base`, with `history` bytes from before
+ * those that were looked at; `end` is the newline's offset. NULs at the end of the file are not there yet.
+ */
+async function passLongLine(content: Content, long: LongLine, buffer: Buffer) {
+  for (let { scanned } = long; ; ) {
+    const base = Math.max(0, scanned - PROOF_BYTES);
+    const history = scanned - base;
+    const read = await content.read(buffer.subarray(0, history + READ_BYTES), base);
+    const ended = read < history + READ_BYTES;
+    const have = ended ? Math.max(history, solidEnd(buffer, read)) : read;
+    const newline = buffer.subarray(0, have).indexOf(NEWLINE, history);
+    const far = scanned - long.scanned >= SCAN_BYTES;
+    if (newline >= 0 || ended || far)
+      return { base, history, have, ended, end: newline < 0 ? null : base + newline };
+    scanned = base + have;
+  }
+}
+
+/** Looks for the end of a run of NULs, as far as one call may: `end` is the offset of the first other byte. */
+async function passHole(content: Content, from: number) {
+  const block = Buffer.allocUnsafe(READ_BYTES);
+  for (let scanned = from; ; ) {
+    const read = await content.read(block, scanned);
+    if (block.compare(ZEROS, 0, read, 0, read) !== 0)
+      return { scanned, ended: false, end: scanned + block.findIndex((byte) => byte !== 0) };
+    scanned += read;
+    const ended = read < READ_BYTES;
+    if (ended || scanned - from >= SCAN_BYTES) return { scanned, ended, end: null };
+  }
+}
+
+function isUtf16(start: Buffer): boolean {
+  const mark = start.length < 2 ? 0 : start.readUInt16BE();
+  return mark === 0xfeff || mark === 0xfffe;
+}
+
+/**
+ * A truncation between two reads would mix bytes of two generations; the first bytes read, as far as they were taken, and the size
+ * tell. On the event loop: these bytes have just been read, and wait for the thread pool far longer than they take.
+ */
+function unchanged({ handle }: Content, proof: { at: number; bytes: Buffer }, offset: number) {
+  const bytes = proof.bytes.subarray(0, offset - proof.at);
+  const again = Buffer.allocUnsafe(bytes.length);
+  const got = readSync(handle.fd, again, 0, again.length, proof.at);
+  return got === again.length && again.equals(bytes) && fstatSync(handle.fd).size >= offset;
+}
+
+function isObject(text: Buffer): boolean {
+  try {
+    const value: unknown = JSON.parse(text.toString('utf8').replace(/^\ufeff/, ''));
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

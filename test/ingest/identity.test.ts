@@ -1,0 +1,350 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type Sink, startIngest } from '../../ingest/index.ts';
+import { eventually, type Pond, silent, withFolder, withPond, withStore } from '../helpers.ts';
+
+const SOURCE = 'edge_logs';
+
+const line = (id: string) =>
+  `${JSON.stringify({ id, timestamp: '2026-11-20T10:00:00Z', project: 'p', event_message: `message ${id}`, metadata: {} })}\n`;
+const lines = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+const text = (ids: readonly string[]) => ids.map(line).join('');
+const at = (data: string, name: string, source = SOURCE) => {
+  const folder = join(data, 'logs', source);
+  mkdirSync(folder, { recursive: true });
+  return join(folder, name);
+};
+
+async function idsOf(pond: Pond, source: 'edge_logs' | 'auth_logs' = SOURCE): Promise<string[]> {
+  return (await pond.rows(source)).map(({ id }) => String(id));
+}
+
+/** Waits until these ids are there, each as often as it is listed, and whatever stands in the folder now has been looked at. */
+async function settles(pond: Pond, ids: readonly string[]): Promise<void> {
+  const holds = () =>
+    eventually(async () => expect((await idsOf(pond)).sort()).to.deep.equal([...ids].sort()));
+  await holds();
+  const mark = `mark-${marks++}`;
+  appendFileSync(at(pond.data, `${mark}.log.gz`, 'auth_logs'), gzipSync(line(mark)));
+  await eventually(async () => expect(await idsOf(pond, 'auth_logs')).to.include(mark));
+  await holds();
+}
+let marks = 0;
+
+describe('which file is it', () => {
+  it('is not told by an inode that was used again: logrotate with compress, the oldest dropped', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const all: string[] = [];
+      await withPond(data, async (pond) => {
+        for (let round = 0; round < 6; round++) {
+          const ids = lines(`r${round}`, 50);
+          all.push(...ids);
+          appendFileSync(file, text(ids));
+          await settles(pond, all);
+          // The new .gz gets the inode that the oldest has just freed.
+          rmSync(`${file}.3.gz`, { force: true });
+          for (const n of [2, 1]) {
+            if (round >= n) renameSync(`${file}.${n}.gz`, `${file}.${n + 1}.gz`);
+          }
+          renameSync(file, `${file}.1`);
+          execFileSync('gzip', ['-f', `${file}.1`]);
+          writeFileSync(file, '');
+        }
+        await settles(pond, all);
+      });
+      await withPond(data, (pond) => settles(pond, all));
+    })).timeout(120_000);
+
+  it('is not told by an inode: a file of another source with the same bytes is another', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log', 'auth_logs');
+      writeFileSync(file, line('same'));
+      await withPond(data, (pond) => pond.lines(1, 'auth_logs'));
+      const { ino } = statSync(file);
+      // Until a file has the inode, which the file system decides.
+      unlinkSync(file);
+      const other = at(data, 'other.log');
+      writeFileSync(other, line('same'));
+      await withPond(data, (pond) => settles(pond, ['same']));
+      expect(ino).to.be.above(0);
+    }));
+
+  it('is told while lines are written over reserved room', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('room', 120);
+      await withPond(data, async (pond) => {
+        const handle = openSync(file, 'w+');
+        ftruncateSync(handle, 512 * 1024);
+        let position = 0;
+        for (const id of ids) {
+          position += writeSync(handle, line(id), position);
+          if (id.endsWith('0'))
+            await eventually(async () => expect(await idsOf(pond)).to.include(id));
+        }
+        closeSync(handle);
+        await settles(pond, ids);
+        const status = () => pond.ingest.status().sources.find(({ source }) => source === SOURCE);
+        await eventually(() => expect(status()?.pendingBytes).to.equal(0));
+      });
+      await withPond(data, (pond) => settles(pond, ids));
+    }));
+
+  it('leaves half a line before reserved room, until the rest is written there', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('torn', 20);
+      const whole = text(ids);
+      await withPond(data, async (pond) => {
+        const handle = openSync(file, 'w+');
+        ftruncateSync(handle, 2 * 1024 * 1024);
+        const half = line('torn-0').length + 20;
+        writeSync(handle, whole.slice(0, half), 0);
+        await settles(pond, ['torn-0']);
+        writeSync(handle, whole.slice(half), half);
+        closeSync(handle);
+        await settles(pond, ids);
+        expect(await pond.rejected()).to.deep.equal([]);
+      });
+    }));
+
+  it('rejects a line that was torn before reserved room, and takes what follows the room', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      for (const room of [4096, 1024 * 1024]) {
+        appendFileSync(file, `${line(`before-${room}`)}{"id":"torn-${room}`);
+        truncateSync(file, statSync(file).size + room);
+        appendFileSync(file, line(`after-${room}`));
+      }
+      const ids = ['before-4096', 'after-4096', 'before-1048576', 'after-1048576'];
+      await withPond(data, async (pond) => {
+        await settles(pond, ids);
+        expect(await pond.rejected()).to.have.length(2);
+      });
+    }));
+
+  it('passes over a hole, while other files are read', () =>
+    withFolder(async (data) => {
+      const hole = at(data, 'hole.log');
+      writeFileSync(hole, line('before'));
+      truncateSync(hole, 3e9);
+      writeFileSync(at(data, 'other.log'), line('other'));
+      await withPond(data, async (pond) => {
+        await eventually(async () =>
+          expect(await idsOf(pond)).to.include.members(['before', 'other']),
+        );
+        appendFileSync(hole, line('behind'));
+        await eventually(
+          async () => expect(await idsOf(pond)).to.have.members(['before', 'other', 'behind']),
+          60_000,
+        );
+      });
+    })).timeout(90_000);
+
+  it('reads two files on that begin with the same header, each from the line in which they part', () =>
+    withFolder(async (data) => {
+      const [first, second] = [at(data, 'app.log'), at(data, 'app-1.log')];
+      const header = line('header');
+      await withPond(data, async (pond) => {
+        writeFileSync(first, header + text(['a0', 'a1', 'a2']));
+        writeFileSync(second, header);
+        await settles(pond, ['header', 'a0', 'a1', 'a2']);
+        appendFileSync(second, line('b0'));
+        await settles(pond, ['header', 'a0', 'a1', 'a2', 'b0']);
+        appendFileSync(first, line('a3'));
+        appendFileSync(second, line('b1'));
+        unlinkSync(second);
+        await settles(pond, ['header', 'a0', 'a1', 'a2', 'a3', 'b0', 'b1']);
+      });
+    }));
+
+  it('knows a log that was packed while nothing ran beside a new one with the same header', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const header = line('header');
+      const old = lines('old', 30);
+      writeFileSync(file, header + text(old.slice(0, 10)));
+      await withPond(data, (pond) => settles(pond, ['header', ...old.slice(0, 10)]));
+      appendFileSync(file, text(old.slice(10)));
+      execFileSync('gzip', [file]);
+      renameSync(`${file}.gz`, `${file}.1.gz`);
+      const next = lines('new', 30);
+      writeFileSync(file, header + text(next));
+      await withPond(data, (pond) => settles(pond, ['header', 'header', ...old, ...next]));
+    }));
+
+  it('reads a busy file at once whose name looks rotated', () =>
+    withFolder(async (data) => {
+      writeFileSync(at(data, 'worker.log'), text(['w0', 'w1']));
+      await withPond(data, async (pond) => {
+        let over = false;
+        const ids = ['w0', 'w1'];
+        const writing = (async () => {
+          for (let n = 0; !over; n++) {
+            appendFileSync(at(data, 'worker-2.log'), line(`busy-${n}`));
+            ids.push(`busy-${n}`);
+            await new Promise((resume) => setTimeout(resume, 50));
+          }
+        })();
+        await eventually(async () => expect(await idsOf(pond)).to.include('busy-3')).finally(() => {
+          over = true;
+        });
+        await writing;
+        unlinkSync(at(data, 'worker-2.log'));
+        await settles(pond, ids);
+      });
+    }));
+
+  it('says that bytes are pending until they are committed', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const logs = join(data, 'logs');
+        let commit = () => {};
+        const gate = new Promise<void>((open) => {
+          commit = open;
+        });
+        const sink: Sink = {
+          ...store.sink,
+          async append(batches) {
+            await gate;
+            await store.sink.append(batches);
+          },
+        };
+        writeFileSync(at(data, 'app.log'), text(lines('p', 100)));
+        const { size } = statSync(at(data, 'app.log'));
+        const ingest = await startIngest(
+          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          sink,
+        );
+        const status = () => ingest.status().sources.find(({ source }) => source === SOURCE);
+        try {
+          await eventually(() => expect(status()?.lagMs).to.be.above(0));
+          expect(status()?.pendingBytes).to.equal(size);
+          commit();
+          await eventually(() => expect(status()).to.include({ pendingBytes: 0, lagMs: 0 }));
+          expect((await store.ledger())[0]?.lines).to.equal(100);
+        } finally {
+          commit();
+          await ingest.close();
+        }
+      }),
+    ));
+
+  it('goes on behind what is proven where an older file stands beside a newer store', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('kept', 1000);
+      writeFileSync(file, text(ids));
+      await withPond(data, (pond) => settles(pond, ids));
+      const older = readFileSync(file).subarray(0, text(ids.slice(0, 500)).length);
+      unlinkSync(file);
+      writeFileSync(file, Buffer.concat([older, Buffer.from(line('later'))]));
+      await withPond(data, async (pond) => {
+        await eventually(async () => expect(await idsOf(pond)).to.include('later'));
+        const found = await idsOf(pond);
+        expect(new Set(found).size).to.equal(1001);
+        // A quarter of the distance to the end is what the proofs may leave open.
+        expect(found.length - 1001).to.be.below(150);
+      });
+    }));
+
+  it('lists copies with their original, and reads them when it is gone', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, text(['a', 'b']));
+      await withPond(data, async (pond) => {
+        await settles(pond, ['a', 'b']);
+        copyFileSync(file, `${file}.1`);
+        const copies = () =>
+          pond.ingest.status().sources.find(({ source }) => source === SOURCE)?.copies;
+        await eventually(() =>
+          expect(copies()).to.deep.equal([
+            { path: 'edge_logs/app.log.1', of: 'edge_logs/app.log' },
+          ]),
+        );
+        truncateSync(file);
+        appendFileSync(`${file}.1`, line('c'));
+        await settles(pond, ['a', 'b', 'c']);
+        expect(copies()).to.deep.equal([]);
+      });
+    }));
+
+  for (const half of [0, 10, 30])
+    it(`knows a packed older copy that was seen when ${half} bytes of it were there`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        await withPond(data, async (pond) => {
+          writeFileSync(file, line('a'));
+          await settles(pond, ['a']);
+          const packed = gzipSync(line('a'));
+          writeFileSync(`${file}.1.gz`, packed.subarray(0, half));
+          await settles(pond, ['a']);
+          appendFileSync(file, line('b'));
+          await settles(pond, ['a', 'b']);
+          truncateSync(file);
+          appendFileSync(file, line('c'));
+          appendFileSync(`${file}.1.gz`, packed.subarray(half));
+          await settles(pond, ['a', 'b', 'c']);
+        });
+      }));
+
+  it('names folders whose name is not UTF-8, and packed files that hold more', () =>
+    withFolder(async (data) => {
+      const folder = Buffer.concat([
+        Buffer.from(`${at(data, '')}/`),
+        Buffer.from([0x66, 0xff, 0x6f]),
+      ]);
+      mkdirSync(folder);
+      writeFileSync(Buffer.concat([folder, Buffer.from('/app.log')]), line('hidden'));
+      const packed = gzipSync(line('packed'));
+      writeFileSync(
+        at(data, 'nul.log.gz'),
+        Buffer.concat([packed, Buffer.alloc(5), Buffer.from(line('lost'))]),
+      );
+      writeFileSync(
+        at(data, 'padded.log.gz'),
+        Buffer.concat([gzipSync(line('padded')), Buffer.alloc(512)]),
+      );
+      await withPond(data, async (pond) => {
+        await eventually(async () => expect(await idsOf(pond)).to.include('padded'));
+        await eventually(() =>
+          expect(pond.refused().map(({ reason }) => reason)).to.have.members([
+            'its name is not UTF-8',
+            'it cannot be unpacked (bytes behind its gzip data)',
+          ]),
+        );
+      });
+    }));
+
+  it('meets thousands of files of one rotated-looking name', () =>
+    withFolder(async (data) => {
+      const ids = lines('job', 1500);
+      const old = new Date(Date.now() - 60_000);
+      for (const [n, id] of ids.entries()) {
+        writeFileSync(at(data, `job-${n}.log`), line(id));
+        utimesSync(at(data, `job-${n}.log`), old, old);
+      }
+      await withPond(data, (pond) => settles(pond, ids));
+    })).timeout(120_000);
+});

@@ -1,18 +1,15 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createFill } from './batch/filling.ts';
-import { longLineBudgets } from './batch/long-line-budget.ts';
-import { createParallelism } from './batch/parallelism.ts';
 import { createStoring } from './batch/storing.ts';
-import { scan } from './files/scan.ts';
+import { diskOf } from './files/disk.ts';
 import { startWatch } from './files/watch.ts';
-import { backlogBytes, type TrackedFile, untakenBytes } from './identity/tracked-file.ts';
+import { backlogBytes } from './identity/tracked-file.ts';
 import { Tracker } from './identity/tracker.ts';
+import { createRounds } from './rounds.ts';
 import { SOURCES } from './source.ts';
-import { isHot, isLive, pending } from './tail/backlog.ts';
+import { isHot } from './tail/backlog.ts';
 import { createLag } from './tail/lag.ts';
-import type { OpenEnd } from './tail/tail.ts';
 import type { IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './waker.ts';
 
@@ -59,28 +56,21 @@ const RETRY_MAX_MS = 5_000;
 const ROOM_MS = 1000;
 
 /**
- * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line:
- * scan and watch find its file, `Files` knows which file it is, `tail` takes whole lines into a batch, the sink stores
- * the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
+ * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line: scan and watch
+ * find its file (files/), the tracker tells which file it is (identity/), `tail` takes its whole lines (tail/) into a batch (batch/),
+ * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
   const storing = createStoring(staging, sink, (states) => tracker.committed(states));
-  const tracker = new Tracker(logs, { ...sink, record: storing.record }, log);
-  const fill = createFill({
-    files: tracker,
-    storing,
-    parallelism: createParallelism(sink),
-    maxLine,
-    budgetOf: await longLineBudgets(sink, log),
-    capacity: sink.capacity,
-  });
+  const disk = diskOf(logs);
+  const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);
+  const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, log });
   const lag = createLag();
   const waker = createWaker();
   let stopping = false;
   let trouble: string | null = null;
   let noRoom: string | null = null;
-  let turn = 0;
 
   for (const source of SOURCES) await makeDropFolder(join(logs, source));
   await rm(staging, { recursive: true, force: true });
@@ -97,60 +87,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   const sweep = async () => {
     sweepAt = performance.now() + SWEEP_MS;
     await watch.refresh();
-    await tracker.reconcile(await scan(logs));
+    await tracker.sweep();
     await tracker.closeIdle();
-  };
-
-  const lookAtHotFiles = async () => {
-    const hot = [...tracker.files.values()].filter((file) => isHot(file) || !file.entry);
-    await Promise.all(
-      hot.map((file) => tracker.look(file).catch((error) => tracker.fail(file, error))),
-    );
-  };
-
-  /** Fills batches while the last ones are stored, and hands them over then. */
-  const store = async (chosen: readonly TrackedFile[], end?: OpenEnd) =>
-    storing.begin(await fill(chosen, end));
-
-  /** One round: what grows now, of all sources at once, then one batch of the backlog. */
-  const work = async (): Promise<'nothing' | 'live' | 'backlog'> => {
-    const { live, backlog } = pending(tracker.files.values());
-    if (live.length > 0) {
-      // Filled after the commit that runs, so that lines that come meanwhile are in it.
-      await storing.stored();
-      await store(live);
-    }
-    // The oldest file first; every other turn belongs to a file that grows now, but is far behind.
-    const growing = turn++ % 2 === 1 ? backlog.filter(isLive).at(-1) : undefined;
-    const first = growing ?? backlog[0];
-    if (!first) return live.length > 0 ? 'live' : 'nothing';
-    await store([first, ...backlog.filter((file) => file !== first)]);
-    return 'backlog';
-  };
-
-  /** With what no newline closes, as long as there is progress: one batch need not hold all of it. */
-  const storeToTheEnd = async (file: TrackedFile) => {
-    let before: number;
-    file.judged = null;
-    do {
-      before = file.state.offset;
-      await store([file], 'take');
-    } while (file.judged !== file.version && file.state.offset > before);
-  };
-
-  /** Files that no path leads to any more are read to their end, and let go; without room those that have been. */
-  const letGo = async (room: boolean) => {
-    for (const file of [...tracker.files.values()]) {
-      if (file.entry || !file.content) continue;
-      const { nlink } = await file.content.handle.stat();
-      if (!tracker.isOver(file, nlink === 0)) continue;
-      if (!file.copy && !file.undecided && untakenBytes(file) > 0) {
-        if (!room) continue;
-        await storeToTheEnd(file);
-      }
-      await storing.stored();
-      if (tracker.files.get(file.state.id) === file) await tracker.drop(file);
-    }
   };
 
   const hasRoom = async (): Promise<boolean> => {
@@ -173,26 +111,27 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const begin = performance.now();
         const sweeps = begin >= sweepAt;
         if (sweeps) await sweep();
-        await lookAtHotFiles();
+        await rounds.look();
         if (tracker.hasUndecided) await tracker.decideAll();
         lag.look(tracker.files.values(), performance.now());
         if (!(await hasRoom())) {
           await storing.stored();
           // Their space may be all that is wanting.
-          await letGo(false);
+          await rounds.letGo(false);
           await sink.idle();
           await waker.sleep(ROOM_MS, false);
           continue;
         }
-        const done = await work();
+        const done = await rounds.work();
         // Now and then however much there is to do: they take handles and space.
-        if (sweeps || done === 'nothing') await letGo(true);
+        if (sweeps || done === 'nothing') await rounds.letGo(true);
         if (done === 'backlog') continue;
         await storing.stored();
         retryMs = RETRY_MS;
         trouble = null;
         if (done === 'nothing') await sink.idle();
-        const hot = done === 'live' || [...tracker.files.values()].some(isHot);
+        const hot =
+          done === 'live' || [...tracker.files.values()].some((file) => isHot(file, begin));
         const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
         await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
       } catch (error) {
@@ -204,7 +143,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           () => false,
           () => true,
         );
-        if (!stale) await letGo(false).catch(() => {});
+        if (!stale) await rounds.letGo(false).catch(() => {});
         await waker.sleep(retryMs, false);
         retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
       }

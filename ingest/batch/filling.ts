@@ -1,3 +1,4 @@
+import type { Disk } from '../files/disk.ts';
 import type { TrackedFile } from '../identity/tracked-file.ts';
 import { SinkError, type Tracker } from '../identity/tracker.ts';
 import type { Source } from '../source.ts';
@@ -12,6 +13,7 @@ import type { Storing } from './storing.ts';
 
 export interface FillingOptions {
   readonly files: Tracker;
+  readonly disk: Pick<Disk, 'now'>;
   readonly storing: Pick<Storing, 'maxLines' | 'stagingPath' | 'stored'>;
   readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
@@ -31,6 +33,7 @@ const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
 export function createFill({
   files,
+  disk,
   storing,
   parallelism,
   maxLine,
@@ -66,7 +69,9 @@ export function createFill({
         // One that is full of other things than lines is not stored beside others.
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
-        own = own.filter((file) => hasMore(file) && files.files.get(file.state.id) === file);
+        own = own.filter(
+          (file) => hasMore(file, disk.now()) && files.files.get(file.state.id) === file,
+        );
       }
       if (space.lines === 0) break;
     }
@@ -103,7 +108,8 @@ export function createFill({
     const content = await files.open(file);
     if (!content) return;
     const { version } = file;
-    const openEnd = end ?? (content.gzip ? 'take' : isQuiet(file) ? 'take-object' : 'leave');
+    const openEnd =
+      end ?? (content.gzip ? 'take' : isQuiet(file, disk.now()) ? 'take-object' : 'leave');
     const undo = batch.mark();
     try {
       const result = await tail(content, file, batch, {

@@ -1,15 +1,22 @@
-import { constants } from 'node:fs';
+import { constants, fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { isGzip } from './names.ts';
+import { type FileStat, fileStat } from './scan.ts';
 
 /** The bytes of one open file, or of what a `.gz` holds, whatever happens to its name meanwhile. */
 export interface Content {
-  readonly handle: FileHandle;
   readonly gzip: boolean;
+  /** On the event loop, as `has`: what is open is known to the kernel. */
+  stat(): FileStat;
   /** Fills `target` from `position` on; fewer bytes than asked for, or 0, mean that the end is there. */
   read(target: Uint8Array, position: number): Promise<number>;
+  /**
+   * Whether it has these bytes at `position` still, and `size` bytes at least. On the event loop, for bytes that have just been read:
+   * the thread pool would take tens of times as long.
+   */
+  has(bytes: Uint8Array, position: number, size: number): boolean;
   close(): Promise<void>;
 }
 
@@ -20,7 +27,7 @@ export interface Content {
 export async function openContent(path: string): Promise<Content> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
+    if (!fstatSync(handle.fd).isFile()) throw new Error(`${path} is not a regular file`);
     return isGzip(path) ? gunzipped(handle) : plain(handle);
   } catch (error) {
     await handle.close();
@@ -30,8 +37,9 @@ export async function openContent(path: string): Promise<Content> {
 
 function plain(handle: FileHandle): Content {
   return {
-    handle,
     gzip: false,
+    stat: () => fileStat(fstatSync(handle.fd, { bigint: true })),
+    has: (bytes, position, size) => hasBytes(handle, bytes, position, size),
     async read(target, position) {
       let filled = 0;
       while (filled < target.length) {
@@ -48,6 +56,12 @@ function plain(handle: FileHandle): Content {
     },
     close: () => handle.close(),
   };
+}
+
+function hasBytes({ fd }: FileHandle, bytes: Uint8Array, position: number, size: number) {
+  const there = Buffer.allocUnsafe(bytes.length);
+  const read = readSync(fd, there, 0, there.length, position);
+  return read === there.length && there.equals(bytes) && fstatSync(fd).size >= size;
 }
 
 /** How much of what was unpacked is kept, so that the next read may begin a little before the end of the last. */
@@ -82,8 +96,10 @@ function gunzipped(handle: FileHandle): Content {
   };
 
   return {
-    handle,
     gzip: true,
+    stat: () => fileStat(fstatSync(handle.fd, { bigint: true })),
+    // Nobody writes to a packed file but the one who packs it.
+    has: () => true,
     async read(target, position) {
       let open = stream ?? restart();
       if (position < windowAt) open = restart();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Content, openContent } from './content.ts';
+import type { Content } from './content.ts';
+import type { Disk } from './disk.ts';
 
 /** Handles beyond this many are closed; such a file is opened again by path, and identified anew. */
 const MAX_OPEN = 500;
@@ -11,9 +12,15 @@ export class Handles {
   private count = 0;
   private readonly max = Math.min(MAX_OPEN, Math.floor(handleLimit() * SHARE_OF_HANDLES));
 
-  /** Opens the file at `path`; it counts until it is closed. Throws what `openContent` throws. */
+  private readonly disk: Pick<Disk, 'open'>;
+
+  constructor(disk: Pick<Disk, 'open'>) {
+    this.disk = disk;
+  }
+
+  /** Opens the file at `path`; it counts until it is closed. Throws what `Disk.open` throws. */
   async open(path: string): Promise<Content> {
-    const content = await openContent(path);
+    const content = await this.disk.open(path);
     this.count++;
     return {
       ...content,
@@ -22,6 +29,10 @@ export class Handles {
         return content.close();
       },
     };
+  }
+
+  isFull(): boolean {
+    return this.count >= this.max;
   }
 
   /** How many more are open than should be. */

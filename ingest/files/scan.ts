@@ -5,11 +5,8 @@ import { isSource, type Source } from '../source.ts';
 import type { Refusal } from '../types.ts';
 import { isLogName } from './names.ts';
 
-/** A regular file below a source's folder whose name is a log's. */
-export interface Entry {
-  readonly source: Source;
-  /** Relative to the logs folder, with `/`. */
-  readonly path: string;
+/** What the file system says of a file. */
+export interface FileStat {
   /** `device:inode`. */
   readonly inode: string;
   /** When the inode was made, ns; empty where the file system does not tell. An inode that is used again has another. */
@@ -18,12 +15,23 @@ export interface Entry {
   /** `size:mtime:ctime`, which changes whenever the file does. */
   readonly version: string;
   readonly mtimeMs: number;
+  /** How many names it has; 0 once it is deleted. */
+  readonly links: number;
+}
+
+/** A regular file below a source's folder whose name is a log's. */
+export interface Entry extends FileStat {
+  readonly source: Source;
+  /** Relative to the logs folder, with `/`. */
+  readonly path: string;
 }
 
 export interface Listing {
   readonly found: Entry[];
   readonly refused: Refusal[];
 }
+
+const AT_A_TIME = 64;
 
 /** Lists the log files below `logs`, and what is there and is not read. Folders that vanish meanwhile are left out. */
 export async function scan(logs: string): Promise<Listing> {
@@ -49,23 +57,23 @@ export async function scan(logs: string): Promise<Listing> {
   return listing;
 }
 
-/** What `stat` says of a file, in the form that a scan gives. */
-export function entryOf(source: Source, path: string, stats: BigIntStats): Entry {
+export function fileStat(stats: BigIntStats): FileStat {
   return {
-    source,
-    path,
     inode: `${stats.dev}:${stats.ino}`,
     birth: stats.birthtimeNs > 0n ? `${stats.birthtimeNs}` : '',
     size: Number(stats.size),
     version: `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`,
     mtimeMs: Number(stats.mtimeMs),
+    links: Number(stats.nlink),
   };
 }
 
 async function walk(listing: Listing, root: string, logs: string, source: Source, folder: string) {
-  for (const entry of await list(join(logs, folder), (error) =>
+  const entries = await list(join(logs, folder), (error) =>
     refuse(listing, source, folder, unlisted(folder, error)),
-  )) {
+  );
+  const files: string[] = [];
+  for (const entry of entries) {
     if (hidden(entry.name)) continue;
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) await walk(listing, root, logs, source, path);
@@ -78,14 +86,19 @@ async function walk(listing: Listing, root: string, logs: string, source: Source
         path,
         'its name is not one of a log (.ndjson, .jsonl, .json, .log, then a rotation suffix, then .gz)',
       );
-    else await stat(listing, logs, source, path);
+    else files.push(path);
   }
+  // Many at a time: one by one each would wait for a thread to wake up.
+  for (let i = 0; i < files.length; i += AT_A_TIME)
+    await Promise.all(
+      files.slice(i, i + AT_A_TIME).map((path) => stat(listing, logs, source, path)),
+    );
 }
 
 async function stat(listing: Listing, logs: string, source: Source, path: string) {
   try {
     const stats = await lstat(join(logs, path), { bigint: true });
-    if (stats.isFile()) listing.found.push(entryOf(source, path, stats));
+    if (stats.isFile()) listing.found.push({ source, path, ...fileStat(stats) });
   } catch (error) {
     const reason = unlisted(path, error as NodeJS.ErrnoException);
     if (reason) refuse(listing, source, path, reason);

@@ -13,6 +13,8 @@ export interface Candidates {
   remove(id: number): void;
   /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
   of(place: Place, start: Uint8Array): Map<number, Relation>;
+  /** Whether `of` would give any stream but that of `id`, whatever the first bytes are. */
+  hasAny(place: Place, id: number): boolean;
   /** Whether a stream was held by this inode, and whether one was at this path: others than that of `id`. */
   known(place: Place, id: number | null): { inode: boolean; path: boolean };
   /** The streams that were held at a path. */
@@ -52,6 +54,11 @@ export function createCandidates(): Candidates {
     keysById.delete(id);
   };
 
+  const hasOther = (key: string, id: number | null): boolean => {
+    for (const each of idsByKey.get(key) ?? []) if (each !== id) return true;
+    return false;
+  };
+
   return {
     remove,
     put(state) {
@@ -83,9 +90,15 @@ export function createCandidates(): Candidates {
       }
       return found;
     },
+    hasAny(place, id) {
+      const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
+      const keys = [...fileKeys(place), pathKey(place)];
+      for (const name of names) keys.push(`${name} ${folderOf(place.path)}`);
+      return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
+    },
     known(place, id) {
-      const hasOther = (key: string) => [...(idsByKey.get(key) ?? [])].some((each) => each !== id);
-      return { inode: fileKeys(place).some(hasOther), path: hasOther(pathKey(place)) };
+      const inode = fileKeys(place).some((key) => hasOther(key, id));
+      return { inode, path: hasOther(pathKey(place), id) };
     },
     at: (place) => [...(idsByKey.get(pathKey(place)) ?? [])],
   };

@@ -18,11 +18,17 @@ export interface Compared {
   readonly outcome: 'within' | 'longer' | 'differs' | 'more';
 }
 
-/** Compares `content` with `other` from offset `from` on. What another program copies from `other` meanwhile is read first. */
+/**
+ * Compares `content` with `other`, of which it has the bytes before `from` as far as is known; from the start when it does not have the
+ * last of them. What another program copies from `other` meanwhile is read first.
+ */
 export async function compare(content: Content, other: Content, from: number): Promise<Compared> {
   const [left, right] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
   const before = Math.min(from, BLOCK_BYTES);
-  await content.read(left.subarray(0, before), from - before);
+  const read = await content.read(left.subarray(0, before), from - before);
+  await other.read(right.subarray(0, before), from - before);
+  if (read < before || commonLength(left, right, before) < before)
+    return compare(content, other, 0);
   const last = left.subarray(0, before).lastIndexOf(NEWLINE);
   let line = last < 0 ? 0 : from - before + last + 1;
   for (let equal = from; equal - from < LOOK_BYTES; ) {

@@ -41,47 +41,67 @@ export interface Candidate {
 }
 
 export type Decision =
-  | { readonly kind: 'continue'; readonly id: number }
+  | {
+      readonly kind: 'continue';
+      readonly id: number;
+      readonly relation: Candidate['relation'];
+    }
   | { readonly kind: 'copy'; readonly of: number; readonly equal: number }
   | { readonly kind: 'resume'; readonly of: number; readonly at: number }
   | { readonly kind: 'new' };
 
-/** So much of an older copy must be proven for the rest of it to be taken for what was read, too. */
+/** A file at a known path that goes on differently is an older copy all the same if so much of it is proven. */
 const MOST = 3 / 4;
 
 const RELATIONS = ['same-file', 'same-path', 'rotation'] as const;
+const KINDS = ['continue', 'copy', 'resume'] as const;
 
-/** Says what a file is, of all the streams that it might hold. */
+interface Possibility {
+  readonly decision: Exclude<Decision, { kind: 'new' }>;
+  readonly relation: Candidate['relation'];
+  /** So many of its bytes speak for it. */
+  readonly bytes: number;
+}
+
+/** Says what a file is: that for which most of its bytes speak, of all the streams that it might hold. */
 export function identify(met: Met, candidates: readonly Candidate[]): Decision {
-  const ranked = candidates.toSorted(
-    (a, b) => RELATIONS.indexOf(a.relation) - RELATIONS.indexOf(b.relation) || b.offset - a.offset,
-  );
-  for (const { id, offset, proven, holder, compared } of ranked) {
-    if (proven < offset) continue;
-    if (holder === 'none') return { kind: 'continue', id };
-    // A file that took the place of the deleted one, with all of its bytes and more.
-    if (holder === 'handle' && compared?.outcome === 'longer') return { kind: 'continue', id };
+  const [best] = candidates
+    .flatMap((candidate) => possibility(met, candidate) ?? [])
+    .sort(
+      (a, b) =>
+        b.bytes - a.bytes ||
+        KINDS.indexOf(a.decision.kind) - KINDS.indexOf(b.decision.kind) ||
+        RELATIONS.indexOf(a.relation) - RELATIONS.indexOf(b.relation),
+    );
+  return best?.decision ?? { kind: 'new' };
+}
+
+/** What a file is if it has to do with this stream; null when it has not. */
+function possibility(met: Met, candidate: Candidate): Possibility | null {
+  const { id, offset, relation, proven, holder, compared } = candidate;
+  const isWhole = proven >= offset;
+  // A file that took the place of the deleted one, with all of its bytes and more.
+  const succeeds = holder === 'handle' && compared?.outcome === 'longer';
+  if (isWhole && (holder === 'none' || succeeds)) {
+    // The file itself goes on with its stream, whatever else begins like it.
+    const bytes = relation === 'same-file' ? Number.POSITIVE_INFINITY : offset;
+    return { decision: { kind: 'continue', id, relation }, relation, bytes };
   }
-  for (const { id, compared } of ranked)
-    if (compared?.outcome === 'within' || compared?.outcome === 'more')
-      return { kind: 'copy', of: id, equal: compared.equal };
-  const partings = candidates.flatMap((candidate) => {
-    const at = partsAt(met, candidate);
-    return at > 0 ? [{ kind: 'resume' as const, of: candidate.id, at }] : [];
-  });
-  return partings.toSorted((a, b) => b.at - a.at)[0] ?? { kind: 'new' };
+  if (compared?.outcome === 'within' || compared?.outcome === 'more') {
+    const { equal } = compared;
+    return { decision: { kind: 'copy', of: id, equal }, relation, bytes: equal };
+  }
+  const at = partsAt(met, candidate);
+  return at > 0 ? { decision: { kind: 'resume', of: id, at }, relation, bytes: at } : null;
 }
 
 /** Up to where a file is to be taken for a stream that it does not hold whole; 0 when it has nothing to do with it. */
 function partsAt({ size }: Met, candidate: Candidate): number {
   const { relation, proven, contradicted, holder, compared } = candidate;
-  const isRotation = relation === 'rotation';
   // Of two files that are both there one begins like the other.
-  if (holder !== 'none') return isRotation ? (compared?.line ?? 0) : 0;
+  if (holder !== 'none') return relation === 'rotation' ? (compared?.line ?? 0) : 0;
   // The same file with fewer bytes, or with others, was truncated.
   if (relation === 'same-file') return 0;
-  const isMostly = size !== null && proven >= MOST * size;
-  if (!isRotation) return isMostly || !contradicted ? proven : 0;
-  // Nobody writes to what was rotated: an older copy ends where it ends.
-  return isMostly && !contradicted ? size : 0;
+  if (!contradicted) return proven;
+  return relation === 'same-path' && size !== null && proven >= MOST * size ? proven : 0;
 }

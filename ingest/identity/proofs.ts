@@ -12,6 +12,7 @@ const NEAREST = 64;
 export const HEAD_BYTES = 1024;
 /** What is kept of a hash in hex: 48 bits, and over a long file no proof decides alone. */
 const HASH_CHARACTERS = 12;
+const NEWLINE = 0x0a;
 
 /** What is known of a file of which nothing was read. */
 export const UNREAD = { offset: 0, proofs: [], unterminated: false, finished: null } as const;
@@ -30,8 +31,8 @@ export function proves({ length, hash }: Proof, bytes: Uint8Array): boolean {
 
 /**
  * The proofs of a stream once the bytes up to `end` of `block` were taken; the block begins at offset `base` of the file, and those
- * before `from` were taken before. Of a block from the start of the file its heads are proven, and of every block the places that
- * are `NEAREST` bytes, one and a half times, twice, … as many before its end.
+ * before `from` were taken before. Of a block from the start of the file its heads are proven, and of every block the ends of the
+ * lines that are `NEAREST` bytes, one and a half times, twice, … as many before its end: an older copy ends with a line.
  */
 export function extended(
   proofs: readonly Proof[],
@@ -42,8 +43,9 @@ export function extended(
 ): readonly Proof[] {
   const offset = base + end;
   const places = new Set(base === 0 ? HEADS : []);
+  const endOfLine = (at: number) => base + block.lastIndexOf(NEWLINE, at - base - 1) + 1;
   for (let back = NEAREST; offset - back > base + from; back *= 2)
-    places.add(offset - back).add(offset - back - back / 2);
+    places.add(endOfLine(offset - back)).add(endOfLine(offset - back - back / 2));
   const inside = [...places].filter(
     (at) => at > base && at < offset && (at > base + from || HEADS.includes(at)),
   );

@@ -1,6 +1,6 @@
 import type { Content } from '../files/content.ts';
 import { isGzip } from '../files/names.ts';
-import type { Entry } from '../files/scan.ts';
+import type { Entry, FileStat } from '../files/scan.ts';
 import type { HoleScan, LongLine } from '../tail/tail.ts';
 import type { FileState } from '../types.ts';
 
@@ -37,12 +37,7 @@ export interface TrackedFile {
 const FRESH_MS = 10_000;
 
 /** A file that was just met at a path. */
-export function trackedFile(
-  state: FileState,
-  entry: Entry,
-  content: Content,
-  now: number,
-): TrackedFile {
+export function trackedFile(state: FileState, entry: Entry, now: number): TrackedFile {
   const { size, version, mtimeMs } = entry;
   const fresh = Date.now() - mtimeMs < FRESH_MS;
   return {
@@ -50,7 +45,7 @@ export function trackedFile(
     committed: state.offset,
     committedVersion: state.finished,
     entry,
-    content,
+    content: null,
     size,
     version,
     exhausted: state.finished === version ? version : null,
@@ -66,13 +61,13 @@ export function trackedFile(
 }
 
 /** Notes what a file looks like now. */
-export function observe(file: TrackedFile, at: Entry, now: number): void {
+export function observe(file: TrackedFile, at: FileStat, now: number): void {
   if (at.version === file.version) return;
   if (at.size > file.size) file.grewAt = now;
   if (file.long && at.size < file.long.scanned) file.long = null;
   if (file.hole && at.size < file.hole.scanned) file.hole = null;
   // A packed file that was read to its end is not unpacked again when it was only renamed.
-  if (isGzip(at.path) && bytesOf(at.version) === bytesOf(file.version)) {
+  if (isGzip(file.state.path) && bytesOf(at.version) === bytesOf(file.version)) {
     if (file.exhausted === file.version) file.exhausted = at.version;
     if (file.committedVersion === file.version) file.committedVersion = at.version;
   }

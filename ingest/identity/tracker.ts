@@ -1,10 +1,10 @@
-import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../files/content.ts';
+import type { Disk } from '../files/disk.ts';
 import { Handles } from '../files/handles.ts';
 import { Ignored } from '../files/ignored.ts';
 import { isGzip, rotationRank } from '../files/names.ts';
-import { type Entry, entryOf, type Listing } from '../files/scan.ts';
+import type { Entry } from '../files/scan.ts';
 import type { Source } from '../source.ts';
 import type { FileState, IngestLog, Refusal, Sink } from '../types.ts';
 import { type Candidates, createCandidates, type Place } from './candidates.ts';
@@ -13,6 +13,25 @@ import { type Candidate, type Decision, identify } from './identify.ts';
 import { cut, extended, HEAD_BYTES, held, stillHolds, UNREAD } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
+
+type Known = ReturnType<Candidates['known']>;
+
+/** What is decided before what, of which files. */
+const PASSES: readonly {
+  readonly concerns: (known: Known) => boolean;
+  readonly takes: (decision: Decision) => boolean;
+}[] = [
+  {
+    concerns: ({ inode }) => inode,
+    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-file',
+  },
+  {
+    concerns: ({ path }) => path,
+    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-path',
+  },
+  { concerns: () => true, takes: ({ kind }) => kind !== 'resume' },
+  { concerns: () => true, takes: () => true },
+];
 
 /** The sink failed: not the fault of the file that is looked at. */
 export class SinkError extends Error {}
@@ -54,14 +73,15 @@ export class Tracker {
   private readonly candidates: Candidates = createCandidates();
   private lastId = 0;
   private readonly ignored: Ignored;
-  private readonly handles = new Handles();
+  private readonly handles: Handles;
   private readonly recent = new RecentBytes();
-  private readonly logs: string;
+  private readonly disk: Disk;
   private readonly sink: Pick<Sink, 'files' | 'record'>;
   private readonly log: IngestLog;
 
-  constructor(logs: string, sink: Pick<Sink, 'files' | 'record'>, log: IngestLog) {
-    this.logs = logs;
+  constructor(disk: Disk, sink: Pick<Sink, 'files' | 'record'>, log: IngestLog) {
+    this.disk = disk;
+    this.handles = new Handles(disk);
     this.sink = sink;
     this.log = log;
     this.ignored = new Ignored(log);
@@ -100,33 +120,37 @@ export class Tracker {
     }
   }
 
-  /** Brings the tracked files in line with what a scan found. */
-  async reconcile({ found, refused }: Listing): Promise<void> {
+  /** Brings the tracked files in line with what is on the disk. */
+  async sweep(): Promise<void> {
+    const { found, refused } = await this.disk.scan();
     this.ignored.begin(refused);
-    const now = performance.now();
+    const now = this.disk.now();
     const claimed = await this.revisit(found, now);
+    await this.verify();
+    // A second name of a file is passed over: it is read once, by the name that is known if there is one.
     const others = found.filter(({ inode }) => !claimed.has(inode));
-    for (const entry of this.inOrder(others, (each) => each)) {
-      // A second name of a file is passed over: it is read once.
-      if (claimed.has(entry.inode)) continue;
-      claimed.add(entry.inode);
-      await this.meet(entry, now);
-    }
+    const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
+    for (const entry of others) if (this.knownBy(entry).path) byInode.set(entry.inode, entry);
+    for (const entry of byInode.values()) this.meet(entry, now);
     await this.decideAll(now);
     this.boundMemory();
     this.ignored.name();
   }
 
-  /** Decides what the files are that can be told by now, and looks at the copies. */
-  async decideAll(now = performance.now()): Promise<void> {
+  /**
+   * Decides what the files are that can be told by now, and looks at the copies. First those are told that are the file of a
+   * stream, by their inode and then by their path; older copies come last: what one seems to be a part of may be held whole by another
+   * file.
+   */
+  async decideAll(now = this.disk.now()): Promise<void> {
     for (const file of this.files.values())
       if (file.copy && this.isCopyInDoubt(file)) this.doubt(file);
     if (this.undecided.size === 0) return;
-    // An older copy is told last: what it seems to be a part of may be held whole by another file.
-    const resumable: TrackedFile[] = [];
-    for (const file of this.inOrder([...this.undecided], (each) => each.state))
-      if (await this.decide(file, now, false)) resumable.push(file);
-    for (const file of resumable) await this.decide(file, now, true);
+    for (const { concerns, takes } of PASSES)
+      for (const file of inOrder(
+        [...this.undecided].filter((each) => concerns(this.knownBy(each.state))),
+      ))
+        await this.decide(file, now, takes);
   }
 
   /** Whether there are files with bytes that are not decided yet. */
@@ -135,24 +159,8 @@ export class Tracker {
     return false;
   }
 
-  /**
-   * The order to meet files in, so that no copy passes for its original: those that are known by inode, then by path, then logs,
-   * rotated ones and packed ones; the oldest first. Of several links to a known inode the one at its known path comes first.
-   */
-  private inOrder<T extends { readonly mtimeMs: number }>(
-    items: readonly T[],
-    placeOf: (item: T) => Place & { readonly id?: number },
-  ): T[] {
-    const rank = (item: T) => {
-      const place = placeOf(item);
-      const known = this.candidates.known(place, place.id ?? null);
-      if (known.inode) return known.path ? 0 : 1;
-      return (known.path ? 2 : 3) + 2 * rotationRank(place.path);
-    };
-    const ranks = new Map(items.map((item) => [item, rank(item)]));
-    return items.toSorted(
-      (a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.mtimeMs - b.mtimeMs,
-    );
+  private knownBy(place: Place & { readonly id?: number }): Known {
+    return this.candidates.known(place, place.id ?? null);
   }
 
   /** Notes where the tracked files are now, and which no path leads to; gives the inodes that are theirs. */
@@ -177,11 +185,29 @@ export class Tracker {
         claimed.add(inode);
         if (at.path !== path) await this.renamed(file, at);
         observe(file, at, now);
-      } else if (!file.content) {
+      } else if (file.content) {
+        observe(file, file.content.stat(), now);
+      } else {
         await this.drop(file);
       }
     }
     return claimed;
+  }
+
+  /**
+   * Looks whether the files that have changed hold what was read of them. Before others are met: what was truncated and written anew
+   * may be the original of a copy that was made of it since.
+   */
+  private async verify(): Promise<void> {
+    for (const file of [...this.files.values()]) {
+      const { copy, undecided, version, exhausted, state } = file;
+      if (copy || undecided || version === exhausted) continue;
+      if (state.offset === 0 || isGzip(state.path)) continue;
+      const content = await this.open(file);
+      if (!content) continue;
+      if (await this.isIntact(file, content)) await this.closeSurplus(file);
+      else await this.replaced(file);
+    }
   }
 
   private async renamed(file: TrackedFile, { source, path, birth }: Entry): Promise<void> {
@@ -190,53 +216,54 @@ export class Tracker {
     await this.recordUnlessNew(file.state);
   }
 
-  /** Opens a file that was found at a path, to be decided on. */
-  private async meet(entry: Entry, now: number): Promise<void> {
+  /** Tracks a file that was found at a path, to be decided on. */
+  private meet(entry: Entry, now: number): void {
     if (this.ignored.isPassedOver(entry)) return;
-    const content = await this.openPath(entry);
-    if (!content) return;
     const { source, path, inode, birth } = entry;
-    if ((await inodeOf(content)) !== inode) {
-      // A rotation between the scan and the open: the name is another file's now, and met at the next sweep.
-      await content.close();
-      return;
-    }
     const id = ++this.lastId;
-    const file = trackedFile(
-      { id, source, path, inode, birth, gone: false, ...UNREAD },
-      entry,
-      content,
-      now,
-    );
+    const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
+    const file = trackedFile(state, entry, now);
     this.files.set(id, file);
     this.doubt(file);
-    this.remember(file.state);
-    await this.decide(file, now, false);
-    await this.closeSurplus(file);
+    this.remember(state);
   }
 
-  /** Decides what a file is. Gives whether it may be an older copy, which is for later unless `last`. */
-  private async decide(file: TrackedFile, now: number, last: boolean): Promise<boolean> {
-    if (!this.files.has(file.state.id) || file.size === 0) return false;
-    if (file.judged === file.version) {
-      this.nameIncomplete(file, now);
-      return false;
+  /** Decides what a file is, if that is something that `takes` lets through. */
+  private async decide(
+    file: TrackedFile,
+    now: number,
+    takes: (decision: Decision) => boolean,
+  ): Promise<void> {
+    if (!file.undecided) return;
+    if (file.judged === file.version) return this.nameIncomplete(file, now);
+    if (this.handles.isFull()) {
+      // Of an empty file there is nothing to tell; else it is open from now on, so that it is seen at once when it grows.
+      if (file.size === 0) return;
+      if (!this.candidates.hasAny(file.state, file.state.id)) return this.become(file, file.state);
     }
+    const content = await this.open(file);
+    // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
+    if (!content) return this.untrack(file);
     try {
-      const content = await this.open(file);
-      if (!content) return false;
-      const start = Buffer.alloc(HEAD_BYTES);
-      const length = await content.read(start, 0);
-      if (length === 0 && !content.gzip) return false;
-      const facts = await this.factsOf(file, content, start.subarray(0, length));
-      if (!facts) return false;
-      const decision = identify({ size: facts.size }, facts.candidates);
-      if (decision.kind === 'resume' && !last) return true;
-      await this.apply(file, content, decision, facts.candidates);
+      if (file.size > 0) await this.decideOpen(file, content, takes);
+      await this.closeSurplus(file);
     } catch (error) {
       await this.failed(file, error as NodeJS.ErrnoException, now);
     }
-    return false;
+  }
+
+  private async decideOpen(
+    file: TrackedFile,
+    content: Content,
+    takes: (decision: Decision) => boolean,
+  ): Promise<void> {
+    const start = Buffer.alloc(content.gzip ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
+    const length = await content.read(start, 0);
+    if (length === 0 && !content.gzip) return;
+    const facts = await this.factsOf(file, content, start.subarray(0, length));
+    if (!facts) return;
+    const decision = identify({ size: facts.size }, facts.candidates);
+    if (takes(decision)) await this.apply(file, content, decision, facts.candidates);
   }
 
   /** What tells which file it is; null while a file that it was compared with was changing. */
@@ -249,8 +276,8 @@ export class Tracker {
     const candidates: Candidate[] = [];
     let size = content.gzip ? null : file.size;
     const relations = this.candidates.of(state, start);
-    // Whatever its name is by now, it was a copy of that one.
-    if (copy && !relations.has(copy.of)) relations.set(copy.of, 'rotation');
+    // Whatever the names of both are by now, it was a copy of that one.
+    if (copy) relations.set(copy.of, 'rotation');
     for (const [id, relation] of relations) {
       const stream = this.states.get(id);
       const holder = this.files.get(id);
@@ -286,7 +313,7 @@ export class Tracker {
   }
 
   private async isIntact({ state }: TrackedFile, content: Content): Promise<boolean> {
-    const { size } = await content.handle.stat();
+    const { size } = content.stat();
     return size >= state.offset && (await stillHolds(content, state));
   }
 
@@ -311,7 +338,7 @@ export class Tracker {
       const before = this.files.get(decision.id);
       const same = stream.inode === inode && stream.finished === file.version;
       const state = { ...stream, ...place, finished: same ? stream.finished : null };
-      await this.recordUnlessNew(state);
+      if (!isDeepStrictEqual(state, stream)) await this.recordUnlessNew(state);
       if (before) await this.untrack(before);
       this.become(file, state);
       if (stream.path !== path)
@@ -439,7 +466,6 @@ export class Tracker {
     this.files.set(id, fresh);
     this.remember(state);
     this.doubt(fresh);
-    await this.decideAll();
   }
 
   /** Whether a file that no path leads to has been read, and has rested, for long enough to let it go. */
@@ -448,7 +474,7 @@ export class Tracker {
     if (file.copy) return !this.isCopyInDoubt(file);
     if (file.undecided) return file.size === 0;
     if (file.exhausted !== file.version) return false;
-    return performance.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
+    return this.disk.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
   }
 
   /** Lets a file go that no path leads to; its stream stays known. */
@@ -516,8 +542,7 @@ export class Tracker {
   /** Looks at a tracked file through its handle. */
   async look(file: TrackedFile): Promise<void> {
     if (!file.content) return;
-    const stats = await file.content.handle.stat({ bigint: true });
-    observe(file, entryOf(file.state.source, file.state.path, stats), performance.now());
+    observe(file, file.content.stat(), this.disk.now());
   }
 
   /** Notes what a file has become by a batch that is on its way; `taken` ends at the new offset. */
@@ -533,8 +558,7 @@ export class Tracker {
     if (file.content) return file.content;
     const content = await this.openPath(file.state);
     if (!content) return null;
-    const stats = await content.handle.stat({ bigint: true });
-    const at = entryOf(file.state.source, file.state.path, stats);
+    const at = content.stat();
     if (at.inode !== file.state.inode || at.birth !== file.state.birth) {
       // The name was given to another file since the scan; the next one tells where this one is.
       await content.close();
@@ -547,7 +571,7 @@ export class Tracker {
 
   private async openPath(entry: Pick<Entry, 'source' | 'path'>): Promise<Content | null> {
     try {
-      return await this.handles.open(join(this.logs, entry.path));
+      return await this.handles.open(entry.path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT') this.ignored.add(entry, `it cannot be opened (${code})`);
@@ -607,9 +631,11 @@ export class Tracker {
   }
 }
 
-async function inodeOf({ handle }: Content): Promise<string> {
-  const { dev, ino } = await handle.stat({ bigint: true });
-  return `${dev}:${ino}`;
+/** Logs, files that were rotated, packed ones: so no copy passes for its original. Of each the oldest first. */
+function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
+  return files.toSorted(
+    (a, b) => rotationRank(a.state.path) - rotationRank(b.state.path) || a.mtimeMs - b.mtimeMs,
+  );
 }
 
 function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {

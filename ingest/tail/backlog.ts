@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { type TrackedFile, untakenBytes } from '../identity/tracked-file.ts';
 
 /** A file that changed this recently is looked at often; the others are by the sweep. */
@@ -10,38 +9,36 @@ const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
 
 /** Which of the files have something to take, oldest first: those that grow now, and the backlog. */
-export function pending(files: Iterable<TrackedFile>): {
+export function pending(
+  files: Iterable<TrackedFile>,
+  now: number,
+): {
   live: TrackedFile[];
   backlog: TrackedFile[];
 } {
-  const due = [...files].filter(hasMore).sort((a, b) => a.mtimeMs - b.mtimeMs);
+  const due = [...files].filter((file) => hasMore(file, now)).sort((a, b) => a.mtimeMs - b.mtimeMs);
   const [live, backlog]: [TrackedFile[], TrackedFile[]] = [[], []];
   for (const file of due)
-    (isLive(file) && untakenBytes(file) <= LIVE_BYTES ? live : backlog).push(file);
+    (isLive(file, now) && untakenBytes(file) <= LIVE_BYTES ? live : backlog).push(file);
   return { live, backlog };
 }
 
 /** Whether there may be something to take. */
-export function hasMore(file: TrackedFile): boolean {
+export function hasMore(file: TrackedFile, now: number): boolean {
   if (file.copy || file.undecided) return false;
   if (file.exhausted !== file.version) return true;
   // What is left is text without a newline; it is looked at once more when the file has been quiet.
-  return untakenBytes(file) > 0 && isQuiet(file) && file.judged !== file.version;
+  return untakenBytes(file) > 0 && isQuiet(file, now) && file.judged !== file.version;
 }
 
-/** Whether there are bytes that nobody has looked at: not those of a last line whose newline has not come. */
-export function isUnread(file: TrackedFile): boolean {
-  return file.exhausted !== file.version && untakenBytes(file) > 0;
+export function isHot(file: TrackedFile, now: number): boolean {
+  return now - file.changedAt < HOT_MS;
 }
 
-export function isHot(file: TrackedFile): boolean {
-  return performance.now() - file.changedAt < HOT_MS;
+export function isLive(file: TrackedFile, now: number): boolean {
+  return now - file.grewAt < LIVE_MS;
 }
 
-export function isLive(file: TrackedFile): boolean {
-  return performance.now() - file.grewAt < LIVE_MS;
-}
-
-export function isQuiet(file: TrackedFile): boolean {
-  return performance.now() - file.changedAt >= QUIET_MS;
+export function isQuiet(file: TrackedFile, now: number): boolean {
+  return now - file.changedAt >= QUIET_MS;
 }

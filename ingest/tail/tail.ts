@@ -1,4 +1,3 @@
-import { fstatSync, readSync } from 'node:fs';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
 import type { LongLineBudget } from '../batch/long-line-budget.ts';
 import type { Content } from '../files/content.ts';
@@ -245,7 +244,8 @@ export async function tail(
   const outcome = full ? 'more' : 'end';
   const offset = long ? long.start : base + next - blanks;
   if (offset === state.offset) return { outcome, state, long, hole, taken: NOTHING };
-  if (!content.gzip && !unchanged(content, proof, offset)) {
+  // A truncation between two reads would mix bytes of two generations; the first bytes read, as far as they were taken, tell.
+  if (!content.has(proof.bytes.subarray(0, offset - proof.at), proof.at, offset)) {
     undo();
     return changed;
   }
@@ -292,17 +292,6 @@ async function passHole(content: Content, from: number) {
 function isUtf16(start: Buffer): boolean {
   const mark = start.length < 2 ? 0 : start.readUInt16BE();
   return mark === 0xfeff || mark === 0xfffe;
-}
-
-/**
- * A truncation between two reads would mix bytes of two generations; the first bytes read, as far as they were taken, and the size
- * tell. On the event loop: these bytes have just been read, and wait for the thread pool far longer than they take.
- */
-function unchanged({ handle }: Content, proof: { at: number; bytes: Buffer }, offset: number) {
-  const bytes = proof.bytes.subarray(0, offset - proof.at);
-  const again = Buffer.allocUnsafe(bytes.length);
-  const got = readSync(handle.fd, again, 0, again.length, proof.at);
-  return got === again.length && again.equals(bytes) && fstatSync(handle.fd).size >= offset;
 }
 
 function isObject(text: Buffer): boolean {

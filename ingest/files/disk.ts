@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type Content, openContent } from './content.ts';
+import { type Listing, scan } from './scan.ts';
+
+/** The files below the logs folder and the time, as ingest sees them. Paths are relative to that folder. */
+export interface Disk {
+  scan(): Promise<Listing>;
+  /** Opens a regular file for reading. Throws what `openContent` throws. */
+  open(path: string): Promise<Content>;
+  /** The monotonic clock, ms. */
+  now(): number;
+}
+
+export function diskOf(logs: string): Disk {
+  return {
+    scan: () => scan(logs),
+    open: (path) => openContent(join(logs, path)),
+    now: () => performance.now(),
+  };
+}

@@ -266,6 +266,8 @@ export interface Service {
 }
 
 export interface SpawnOptions {
+  /** The service's first script; that of this project without it. */
+  readonly launch?: string;
   readonly env?: Record<string, string>;
   readonly args?: readonly string[];
   /** A command that runs the command behind it in its own place, as `nice` does. */
@@ -325,7 +327,7 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
     TAILPOND_LOG_LEVEL: 'debug',
     ...options.env,
   };
-  const args = [LAUNCH, ...(options.args ?? [])];
+  const args = [options.launch ?? LAUNCH, ...(options.args ?? [])];
   const [command = process.execPath, ...rest] = [...(options.inside ?? []), process.execPath];
   const child = spawn(command, [...rest, ...args], {
     cwd: ROOT,

@@ -2,16 +2,15 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { StoreInUse } from './store/index.ts';
+import { type Holder, lockStore, StoreInUse, type StoreLock, storeInUse } from './store/index.ts';
 
 /**
  * What the running service does for the one who owns its store: a Unix domain socket `control.sock` in the store's folder,
  * mode 0600, one line of JSON each way: `{"command":"check"}` gives `{"result":…}` or `{"error":"…"}`. No token: who may
  * open the socket may read the database file, too.
  *
- * The socket is a lock as well. The engine's own, an fcntl lock, is gone as soon as any code of the process opens and
- * closes the database file (docs/decisions/0001); a socket listens as long as the process lives, stopped or in another
- * PID namespace too, and no longer.
+ * Where the file system has no locks the socket is one: it listens as long as the process lives, stopped or in another PID
+ * namespace too, and no longer.
  */
 export type Commands = Readonly<Record<string, (gone: AbortSignal) => Promise<unknown>>>;
 
@@ -66,14 +65,26 @@ export async function askService(folder: string, command: string): Promise<unkno
   }
 }
 
-/** Throws StoreInUse when a service runs on `folder`, whatever the engine's lock says. */
-export async function refuseIfServed(folder: string): Promise<void> {
+/** Takes the store in `folder` for this process, until released. Throws StoreInUse when another process has it. */
+export async function takeStore(folder: string, holder: Holder): Promise<StoreLock> {
+  let lock: StoreLock | undefined;
+  try {
+    lock = await lockStore(folder, holder);
+    await refuseIfServed(folder);
+    return lock;
+  } catch (error) {
+    await lock?.release();
+    if (error instanceof StoreInUse && error.endsSoon) await refuseIfServed(folder);
+    throw error;
+  }
+}
+
+/** A service listens where there are no locks, too, and when a full disk has kept it from telling its name. */
+async function refuseIfServed(folder: string): Promise<void> {
   const socket = await reach(folder);
   if (!socket) return;
   socket.destroy();
-  throw new StoreInUse(
-    `Another process has the store in ${folder} open, a service that runs; one may. Stop it first, or ask it: tailpond store check`,
-  );
+  throw storeInUse(folder, 'the service');
 }
 
 /** A connection to the service; null when nobody listens. A full queue, as a stopped process has, is an error. */

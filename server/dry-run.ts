@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
-import { refuseIfServed } from './control.ts';
 import { wouldRemove } from './retention.ts';
 import { withStoppedStore } from './stopped-store.ts';
 import { type Plain, StoreInUse } from './store/index.ts';
@@ -14,8 +13,7 @@ export async function dryRun(config: Config): Promise<Plain[]> {
   const folder = join(resolve(config.data), 'store');
   if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
   try {
-    await refuseIfServed(folder);
-    return await withStoppedStore(folder, config, ({ retention }) =>
+    return await withStoppedStore(folder, config, 'tailpond --dry-run', ({ retention }) =>
       wouldRemove(retention, config),
     );
   } catch (error) {

@@ -2,13 +2,14 @@ import { mkdirSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { startIngest } from '../ingest/index.ts';
 import { createApp, createStartingApp } from './app.ts';
 import { createCache } from './cache.ts';
 import { QueryFileError } from './compile.ts';
 import { type Config, ConfigError } from './config.ts';
-import { type Commands, openControl, refuseIfServed } from './control.ts';
+import { type Commands, openControl, takeStore } from './control.ts';
 import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints.ts';
@@ -17,7 +18,7 @@ import { listen } from './listen.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore, type Store } from './store/index.ts';
+import { openStore, type Store, StoreInUse, type StoreLock } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -33,6 +34,7 @@ const TELL_MS = 2500;
 /** What closing needs beside the database's last checkpoint. */
 const CLOSE_MS = 1000;
 
+const STORE_RETRY_MS = 100;
 const CACHE_ENTRIES = 1000;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
@@ -97,7 +99,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const reloadTokens = () => reload(tokens, tokenFile, logger);
     process.on('SIGHUP', reloadTokens);
 
-    await refuseIfServed(folder);
+    const taken = await takeUnlessBusy(folder);
 
     // The door opens first: while the store is opened, requests are told so.
     let answer: RequestListener = createStartingApp(logger);
@@ -106,6 +108,12 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     );
     await listen(server, config);
 
+    const lock = taken ?? (await takeAfterCommand(folder, logger));
+    closers.push(lock.release);
+    if (!lock.works)
+      logger.warn(
+        'the file system of the store has no locks: see that no second tailpond is started on it',
+      );
     const opened = await openStore({
       folder,
       sql: join(ROOT, 'sql'),
@@ -179,6 +187,25 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     if (draining) return;
     await closeAll();
     throw error;
+  }
+}
+
+/** Takes the store; null while a command has it that will soon have ended. Throws StoreInUse for a service or a restore. */
+async function takeUnlessBusy(folder: string): Promise<StoreLock | null> {
+  try {
+    return await takeStore(folder, 'the service');
+  } catch (error) {
+    if (error instanceof StoreInUse && error.endsSoon) return null;
+    throw error;
+  }
+}
+
+async function takeAfterCommand(folder: string, logger: Logger): Promise<StoreLock> {
+  logger.warn('a command of tailpond has the store open; the start goes on when it has ended');
+  for (;;) {
+    await delay(STORE_RETRY_MS);
+    const lock = await takeUnlessBusy(folder);
+    if (lock) return lock;
   }
 }
 

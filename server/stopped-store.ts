@@ -1,25 +1,35 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
+import { takeStore } from './control.ts';
 import { ROOT } from './root.ts';
-import { openStore, type Store } from './store/index.ts';
+import { type Holder, openStore, type Store } from './store/index.ts';
 
-/** Opens the store in a folder that no service has open, for as long as `action` takes. Throws what `openStore` throws. */
+/**
+ * Opens the store in a folder that no other process has open, for as long as `action` takes. Throws what `takeStore` and
+ * `openStore` throw.
+ */
 export async function withStoppedStore<T>(
   folder: string,
   config: Config,
+  holder: Holder,
   action: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore({
-    ...config,
-    folder,
-    sql: join(ROOT, 'sql'),
-    onFatal(error) {
-      throw error;
-    },
-  });
+  const lock = await takeStore(folder, holder);
   try {
-    return await action(store);
+    const store = await openStore({
+      ...config,
+      folder,
+      sql: join(ROOT, 'sql'),
+      onFatal(error) {
+        throw error;
+      },
+    });
+    try {
+      return await action(store);
+    } finally {
+      await store.shutdown();
+    }
   } finally {
-    await store.shutdown();
+    await lock.release();
   }
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from './config.ts';
-import { askService, refuseIfServed } from './control.ts';
+import { askService, takeStore } from './control.ts';
 import { withStoppedStore } from './stopped-store.ts';
 import { type Inspection, inspectFile, StoreBroken } from './store/index.ts';
 
@@ -26,7 +26,7 @@ export async function runStoreCommand(command: StoreCommand, config: Config): Pr
 async function check(folder: string, config: Config): Promise<0 | 1> {
   const database = join(folder, 'tailpond.duckdb');
   const served = (await askService(folder, 'check')) as Inspection | null;
-  const found = served ?? (await inspected(database, folder, config).catch(broken));
+  const found = served ?? (await inspectStopped(database, folder, config));
   if (found instanceof StoreBroken) {
     console.log(found.message);
     return 1;
@@ -34,6 +34,16 @@ async function check(folder: string, config: Config): Promise<0 | 1> {
   console.log(`${database}, ${served ? 'asked of the service that runs' : 'no service runs'}`);
   report(found);
   return found.faults.length === 0 ? 0 : 1;
+}
+
+async function inspectStopped(database: string, folder: string, config: Config) {
+  await mustExist(database);
+  const lock = await takeStore(folder, 'tailpond check');
+  try {
+    return await inspected(database, folder, config).catch(broken);
+  } finally {
+    await lock.release();
+  }
 }
 
 /** A finished copy lies in the staging folder; it is moved to `file`, which must not be there. */
@@ -53,16 +63,26 @@ async function backup(folder: string, file: string, config: Config): Promise<0 |
 
 async function backupOfStopped(folder: string, config: Config): Promise<string> {
   await mustExist(join(folder, 'tailpond.duckdb'));
-  return withStoppedStore(folder, config, (store) => store.backup(new AbortController().signal));
+  return withStoppedStore(folder, config, 'tailpond backup', (store) =>
+    store.backup(new AbortController().signal),
+  );
+}
+
+async function restore(folder: string, file: string, config: Config): Promise<0 | 1> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lock = await takeStore(folder, 'tailpond restore');
+  try {
+    return await restoreTaken(folder, file, config);
+  } finally {
+    await lock.release();
+  }
 }
 
 /**
  * At every moment there is a whole database in the place: first the write-ahead log goes, and what it held is read again
  * from the files; then the backup takes the database's place in one step.
  */
-async function restore(folder: string, file: string, config: Config): Promise<0 | 1> {
-  await refuseIfServed(folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+async function restoreTaken(folder: string, file: string, config: Config): Promise<0> {
   const found = await inspected(file, folder, config).catch(broken);
   if (found instanceof StoreBroken)
     throw new Error(`${file} is no backup that can be restored; nothing was changed.`, {

@@ -79,7 +79,7 @@ async function lookAt(
 async function namesOf(folders: readonly string[], config: Config): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tailpond-check-'));
   try {
-    return await withStoppedStore(folder, config, async (store) =>
+    return await withStoppedStore(folder, config, 'tailpond check', async (store) =>
       (await loadEndpoints(folders, store)).all.map(({ name }) => name),
     );
   } catch (error) {

@@ -6,8 +6,18 @@ import { existsSync } from 'node:fs';
  */
 export class StoreBroken extends Error {}
 
-/** Another process has the store open. */
-export class StoreInUse extends Error {}
+/** Another process has the store open; `endsSoon`: a command that is worth waiting for. */
+export class StoreInUse extends Error {
+  readonly endsSoon: boolean;
+
+  constructor(
+    message: string,
+    { endsSoon = false, cause }: { readonly endsSoon?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.endsSoon = endsSoon;
+  }
+}
 
 const RESTORE = 'Restore a backup (tailpond restore <file>)';
 const READ_AGAIN =

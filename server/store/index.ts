@@ -28,6 +28,7 @@ export { engineVersion } from './engine.ts';
 export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { LedgerEntry } from './ledger.ts';
+export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
 export type { Limits } from './plan.ts';
 export type { PoolUse, Readers, RowColumn, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';

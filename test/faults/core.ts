@@ -38,6 +38,8 @@ export const CORE: ReadonlySet<string> = new Set([
   'D10l',
   'D18',
   'D12a',
+  'D25a',
+  'D25c',
   // A backup under load, and a restore.
   'D16a',
   'D16d',

@@ -1,0 +1,77 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StoreInUse } from './broken.ts';
+
+/** Who holds a store. All but the service and a restore are done with it in seconds, and change nothing that a start has to see. */
+export type Holder = 'the service' | `tailpond ${'backup' | 'restore' | 'check' | '--dry-run'}`;
+
+export interface StoreLock {
+  /** Whether others are kept out by it: not on a file system that has no locks. */
+  readonly works: boolean;
+  release(): Promise<void>;
+}
+
+/** What `fcntl` says where there are no locks. */
+const NO_LOCKS = /^(EINVAL|ENOLCK|ENOSYS|ENOTSUP|EOPNOTSUPP)$/;
+
+/**
+ * Takes the lock of the store in `folder`: the kernel's, on the open file `lock` (`F_OFD_SETLK`). It ends with the process, however
+ * that ends, and processes in other containers see it. Throws StoreInUse when another process has it.
+ */
+export async function lockStore(folder: string, holder: Holder): Promise<StoreLock> {
+  const file = await open(join(folder, 'lock'), 'a+', 0o600);
+  try {
+    const taken = await tryLock(file);
+    if (taken === null) {
+      await file.close();
+      return { works: false, release: async () => {} };
+    }
+    if (!taken) throw storeInUse(folder, await holderOf(file));
+    // The disk may be full: then others are not told who has it.
+    await file
+      .truncate()
+      .then(() => file.write(holder))
+      .catch(() => {});
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    works: true,
+    release: () =>
+      file
+        .truncate()
+        .catch(() => {})
+        .then(() => file.close()),
+  };
+}
+
+/** Null where there are no locks, or the package has nothing for this system. */
+async function tryLock({ fd }: FileHandle): Promise<boolean | null> {
+  try {
+    const { tryLock: lock } = (await import('fs-native-extensions')).default;
+    return lock(fd);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (NO_LOCKS.test(code ?? '') || /NOT_FOUND$/.test(code ?? '')) return null;
+    throw error;
+  }
+}
+
+/** Empty for one that has just come, or is about to go. */
+async function holderOf(file: FileHandle): Promise<Holder | ''> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+  return buffer.toString('utf8', 0, bytesRead) as Holder | '';
+}
+
+/** The error that tells who has the store in `folder`. */
+export function storeInUse(folder: string, holder: Holder | ''): StoreInUse {
+  const advice =
+    holder === 'the service'
+      ? 'Stop it first, or ask it: tailpond store check'
+      : 'Wait until it has ended.';
+  return new StoreInUse(
+    `Another process has the store in ${folder} open: ${holder || 'a command of tailpond'}. ${advice}`,
+    { endsSoon: holder !== 'the service' && holder !== 'tailpond restore' },
+  );
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import {
+  eventually,
+  type Service,
+  spawnService,
+  TOKEN,
+  withFolder,
+  withService,
+} from '../helpers.ts';
+import { type Books, newBooks } from './books.ts';
+import { faultCase } from './case.ts';
+import { allStored, endsWhole } from './lines.ts';
+import { storeCommand } from './store-command.ts';
+
+const ROUNDS = 6;
+
+/** Without a control socket, as on a file system that has none: a folder is in its place. */
+describe('a store that a command and a service want at once', () => {
+  const withStoredLines = (
+    action: (data: string, backup: string, books: Books) => Promise<void>,
+  ): Promise<void> =>
+    withFolder(async (data) => {
+      mkdirSync(join(data, 'store', 'control.sock'), { recursive: true });
+      const books = newBooks();
+      const backup = join(data, 'backup.duckdb');
+      await withService(data, async (service) => {
+        await push(service, books, 100);
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect((await storeCommand(data, ['backup', backup])).code).to.equal(0);
+      await action(data, backup, books);
+    });
+
+  faultCase('D25a', 'a restore is refused beside a service without a socket', () =>
+    withStoredLines(async (data, backup, books) => {
+      await withService(data, async (service) => {
+        await push(service, books, 60);
+        const { code, text } = await storeCommand(data, ['restore', backup]);
+        expect(text).to.match(/Another process has the store in .* open: the service/);
+        expect(code).to.equal(1);
+        await push(service, books, 60);
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      await endsWhole(data, books);
+    }),
+  );
+
+  faultCase('D25b', 'a service is refused while a restore is at work, and starts after it', () =>
+    withStoredLines(async (data, backup, books) => {
+      const restore = await stoppedWhileItHas(data, ['restore', backup]);
+      const { child, errors } = spawnService(data);
+      const [code] = await once(child, 'close');
+      expect(errors.join('\n')).to.match(/has the store in .* open: tailpond restore. Wait until/);
+      expect(code).to.equal(1);
+      expect(await restore.goOn()).to.equal(0);
+      await endsWhole(data, books);
+    }),
+  );
+
+  faultCase('D25c', 'a start waits for the end of a backup', () =>
+    withStoredLines(async (data, _, books) => {
+      const other = join(data, 'other.duckdb');
+      const backup = await stoppedWhileItHas(data, ['backup', other]);
+      const { child, log } = spawnService(data);
+      try {
+        await eventually(() =>
+          expect(log.map(({ msg }) => msg).join()).to.match(/a command .* has the store open/),
+        );
+        expect(child.exitCode).to.equal(null);
+        expect(await backup.goOn()).to.equal(0);
+        await eventually(() =>
+          expect(log.map(({ msg }) => msg).join()).to.match(/listening on http/),
+        );
+      } finally {
+        child.kill('SIGTERM');
+      }
+      expect(await once(child, 'exit')).to.deep.equal([0, null]);
+      await endsWhole(data, books);
+    }),
+  );
+
+  faultCase('D25d', 'what is pushed beside a restore that comes at the same time is kept', () =>
+    withStoredLines(async (data, backup) => {
+      let acknowledged = 0;
+      for (let round = 0; round < ROUNDS; round++) {
+        const lines = newBooks(`round-${round}`);
+        const restored = storeCommand(data, ['restore', backup]);
+        let ids: string[] | null = null;
+        await withService(data, async (service) => {
+          ids = await push(service, lines, 60);
+          // Where both come to their end the restore was the first.
+          await restored;
+          expect(await service.end('SIGTERM')).to.equal(0);
+        }).catch((error) => expect(String(error)).to.match(/the service ended with 1/));
+        const { code, text } = await restored;
+        if (code !== 0) expect(text).to.match(/Another process has the store/);
+        if (ids === null) continue;
+        acknowledged++;
+        await withService(data, async (service) => {
+          await eventually(async () =>
+            expect(await newestIds(service)).to.include.members(ids as unknown as string[]),
+          );
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+      }
+      expect(acknowledged).to.be.above(0);
+    }),
+  );
+});
+
+/** Pushes so many lines, and gives their ids once they are acknowledged. */
+async function push({ url }: Service, books: Books, count: number): Promise<string[]> {
+  const lines = Array.from({ length: count }, () => books.line().trimEnd());
+  const { status } = await fetch(`${url}/api/logs/edge_logs`, {
+    method: 'POST',
+    headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/json' },
+    body: `[${lines.join(',')}]`,
+  });
+  expect(status).to.equal(200);
+  return lines.map((line) => JSON.parse(line).id);
+}
+
+/** The ids of the newest hundred rows. */
+async function newestIds(service: Service): Promise<string[]> {
+  const { body } = await service.get('/api/endpoints/query/logs.all?project=p');
+  return (body.result as { id: string }[]).map(({ id }) => id);
+}
+
+/** Starts a command on the store and stops it by a signal once it has the store. */
+async function stoppedWhileItHas(data: string, words: readonly string[]) {
+  const { child } = spawnService(data, { args: ['store', ...words] });
+  const ended = once(child, 'exit');
+  const lock = join(data, 'store', 'lock');
+  while (!readFileSync(lock, 'utf8').includes(String(words[0]))) {
+    expect(child.exitCode).to.equal(null);
+    await setImmediate();
+  }
+  child.kill('SIGSTOP');
+  return {
+    /** Lets it go on, and gives its exit code. */
+    async goOn() {
+      child.kill('SIGCONT');
+      const [code] = await ended;
+      return code as number | null;
+    },
+  };
+}

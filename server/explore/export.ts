@@ -80,11 +80,13 @@ async function sendText(
   response.end();
 }
 
-/** Waits until the client has taken what came before. */
+/** Waits until the client has taken what came before, for as long as it takes some of it: a page of some MB may take minutes. */
 async function write(response: Response, text: string, signal: AbortSignal): Promise<void> {
   if (text === '' || response.write(text)) return;
-  const late = AbortSignal.timeout(READ_MS);
-  await once(response, 'drain', { signal: AbortSignal.any([signal, late]) });
+  // Node closes the connection, unless part of what is written was taken in that time.
+  response.setTimeout(READ_MS);
+  await once(response, 'drain', { signal });
+  response.setTimeout(0);
 }
 
 /** Not before it is sure that there is something to send: an error is an answer of its own. */

@@ -31,6 +31,8 @@ export interface Candidate {
   readonly offset: number;
   /** Why it is a candidate: the strongest of what is so. */
   readonly relation: 'same-file' | 'same-path' | 'rotation';
+  /** The file held it last, as its inode and birth show, and has not been seen to be truncated or deleted since. */
+  readonly isOwn: boolean;
   /** The file holds it up to here at least; and whether it goes on differently before the offset. */
   readonly proven: number;
   readonly contradicted: boolean;
@@ -78,13 +80,13 @@ export function identify(met: Met, candidates: readonly Candidate[]): Decision {
 
 /** What a file is if it has to do with this stream; null when it has not. */
 function possibility(met: Met, candidate: Candidate): Possibility | null {
-  const { id, offset, relation, proven, holder, compared } = candidate;
+  const { id, offset, relation, isOwn, proven, holder, compared } = candidate;
   const isWhole = proven >= offset;
   // A file that took the place of the deleted one, with all of its bytes and more.
   const succeeds = holder === 'handle' && compared?.outcome === 'longer';
   if (isWhole && (holder === 'none' || succeeds)) {
     // The file itself goes on with its stream, whatever else begins like it.
-    const bytes = relation === 'same-file' ? Number.POSITIVE_INFINITY : offset;
+    const bytes = isOwn ? Number.POSITIVE_INFINITY : offset;
     return { decision: { kind: 'continue', id, relation }, relation, bytes };
   }
   if (compared?.outcome === 'within' || compared?.outcome === 'more') {

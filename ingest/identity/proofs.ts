@@ -65,10 +65,11 @@ function thinned(proofs: readonly Proof[], end: number): Proof[] {
   const kept: Proof[] = [];
   let next = end;
   for (const proof of proofs.toReversed()) {
-    const near = next - proof.at < Math.max(NEAREST, (end - next) / 4);
-    if (near && !HEADS.includes(proof.at)) continue;
+    const isNear = next - proof.at < Math.max(NEAREST, (end - next) / 4);
+    if (isNear && !HEADS.includes(proof.at)) continue;
     kept.push(proof);
-    next = proof.at;
+    // A head stands anywhere in a line, and takes no place from the end of one.
+    if (!isNear) next = proof.at;
   }
   return kept.reverse();
 }

@@ -22,6 +22,8 @@ export interface TrackedFile {
   judged: string | null;
   long: LongLine | null;
   hole: HoleScan | null;
+  /** Its name was another file's when it was to be opened: the next sweep tells where it is. */
+  missing: boolean;
   /** It was met, and it is not told yet which file it is: it is not read. */
   undecided: boolean;
   /** Set while it is a copy, which is not read: of which file, and how many bytes of both were compared. */
@@ -52,6 +54,7 @@ export function trackedFile(state: FileState, entry: Entry, now: number): Tracke
     judged: null,
     long: null,
     hole: null,
+    missing: false,
     undecided: true,
     copy: null,
     mtimeMs,

@@ -8,9 +8,9 @@ import type { Entry } from '../files/scan.ts';
 import type { Source } from '../source.ts';
 import type { FileState, IngestLog, Refusal, Sink } from '../types.ts';
 import { type Candidates, createCandidates, type Place } from './candidates.ts';
-import { compare } from './compare.ts';
+import { factsOf, isIntact } from './facts.ts';
 import { type Candidate, type Decision, identify } from './identify.ts';
-import { cut, extended, HEAD_BYTES, held, stillHolds, UNREAD } from './proofs.ts';
+import { cut, extended, HEAD_BYTES, UNREAD } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
 
@@ -43,8 +43,6 @@ const DELETED_GRACE_MS = 5_000;
 const INCOMPLETE_MS = 2_000;
 /** Streams that no file holds are remembered, the last ones first. */
 const MOST_REMEMBERED = 100_000;
-/** Two short contents are compared from their start; of long ones the proofs tell, and what follows the last of them is compared. */
-const WHOLE_BYTES = 1024 * 1024;
 /** Where the line begins that a place stands in is looked for in so many bytes before it. */
 const LINE_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -181,6 +179,7 @@ export class Tracker {
       );
       const at = names.find((entry) => entry.path === path) ?? names[0] ?? null;
       file.entry = at;
+      file.missing = false;
       if (at) {
         claimed.add(inode);
         if (at.path !== path) await this.renamed(file, at);
@@ -205,7 +204,7 @@ export class Tracker {
       if (state.offset === 0 || isGzip(state.path)) continue;
       const content = await this.open(file);
       if (!content) continue;
-      if (await this.isIntact(file, content)) await this.closeSurplus(file);
+      if (await isIntact(file, content)) await this.closeSurplus(file);
       else await this.replaced(file);
     }
   }
@@ -260,61 +259,16 @@ export class Tracker {
     const start = Buffer.alloc(content.gzip ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
     const length = await content.read(start, 0);
     if (length === 0 && !content.gzip) return;
-    const facts = await this.factsOf(file, content, start.subarray(0, length));
+    const facts = await factsOf(file, content, start.subarray(0, length), {
+      candidates: this.candidates,
+      states: this.states,
+      files: this.files,
+      recent: this.recent,
+      open: (other) => this.open(other),
+    });
     if (!facts) return;
     const decision = identify({ size: facts.size }, facts.candidates);
     if (takes(decision)) await this.apply(file, content, decision, facts.candidates);
-  }
-
-  /** What tells which file it is; null while a file that it was compared with was changing. */
-  private async factsOf(
-    file: TrackedFile,
-    content: Content,
-    start: Uint8Array,
-  ): Promise<{ size: number | null; candidates: Candidate[] } | null> {
-    const { state, copy } = file;
-    const candidates: Candidate[] = [];
-    let size = content.gzip ? null : file.size;
-    const relations = this.candidates.of(state, start);
-    // Whatever the names of both are by now, it was a copy of that one.
-    if (copy) relations.set(copy.of, 'rotation');
-    for (const [id, relation] of relations) {
-      const stream = this.states.get(id);
-      const holder = this.files.get(id);
-      if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
-      // It need not be unpacked again.
-      const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;
-      const { proven, contradicted, end } = isFinished
-        ? { proven: stream.offset, contradicted: false, end: null }
-        : await held(content, stream);
-      size ??= end;
-      const known =
-        copy?.of === id ? Math.max(proven, Math.min(copy.equal, stream.offset)) : proven;
-      const fact = { id, offset: stream.offset, relation, proven: known, contradicted };
-      if (!holder) {
-        // A copy that was made before more was taken of the log than it holds.
-        const endsIn = size !== null && (await this.recent.endsIn(content, size, id, known));
-        if (endsIn && !contradicted) fact.proven = Math.max(known, size ?? 0);
-        candidates.push({ ...fact, holder: 'none', compared: null });
-        continue;
-      }
-      // A log is no copy of what was rotated away from its place.
-      if (relation === 'same-path' && holder.entry) continue;
-      const other = await this.open(holder);
-      if (!other) return null;
-      const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;
-      const comparison = await compare(content, other, from);
-      // Truncated or replaced meanwhile: what was compared is not what it held.
-      if (!other.gzip && !(await this.isIntact(holder, other))) return null;
-      if (content.gzip && comparison.outcome === 'within') size = comparison.equal;
-      candidates.push({ ...fact, holder: holder.entry ? 'path' : 'handle', compared: comparison });
-    }
-    return { size, candidates };
-  }
-
-  private async isIntact({ state }: TrackedFile, content: Content): Promise<boolean> {
-    const { size } = content.stat();
-    return size >= state.offset && (await stillHolds(content, state));
   }
 
   private async apply(
@@ -557,12 +511,14 @@ export class Tracker {
   async open(file: TrackedFile): Promise<Content | null> {
     if (file.content) return file.content;
     const content = await this.openPath(file.state);
-    if (!content) return null;
+    if (!content) {
+      file.missing = true;
+      return null;
+    }
     const at = content.stat();
     if (at.inode !== file.state.inode || at.birth !== file.state.birth) {
-      // The name was given to another file since the scan; the next one tells where this one is.
       await content.close();
-      file.exhausted = file.version;
+      file.missing = true;
       return null;
     }
     file.content = content;

@@ -125,7 +125,9 @@ export async function logrotate(folder: string, rules: string): Promise<string> 
   const config = join(folder, 'logrotate.conf');
   writeFileSync(config, rules, { mode: 0o644 });
   const args = ['--verbose', '--force', '--state', join(folder, 'logrotate.state'), config];
-  const { stdout, stderr } = await promisify(execFile)(LOGROTATE ?? '', args);
+  const { stdout, stderr } = await promisify(execFile)(LOGROTATE ?? '', args, {
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return stdout + stderr;
 }
 

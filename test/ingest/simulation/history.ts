@@ -52,6 +52,8 @@ export class Simulation {
     if (step.do === 'restart') return step.name === LOG;
     if (step.do === 'create') return !disk.has(step.name);
     if (step.do === 'copy') return step.name === LOG && disk.has(LOG) && !this.grows();
+    // A line that was torn by copying is taken to be the whole one of the original.
+    if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn()) return false;
     if (step.do === 'truncate') return disk.text(step.name) !== '';
     return disk.has(step.name);
   }
@@ -60,6 +62,10 @@ export class Simulation {
   private grows(): boolean {
     const read = linesOf(this.disk.text(ROTATED)).map((line) => `${line}\n`);
     return this.disk.has(ROTATED) && this.disk.text(LOG).startsWith(read.join(''));
+  }
+
+  private isTorn(): boolean {
+    return !/(^|\n)$/.test(this.disk.text(ROTATED));
   }
 
   async take(step: Step): Promise<void> {
@@ -80,6 +86,8 @@ export class Simulation {
         disk.rename(name, name === LOG ? ROTATED : LOG);
         return;
       case 'gzip':
+        // gzip -f makes a new file in the place of an old one.
+        if (disk.has(`${name}.gz`)) disk.unlink(`${name}.gz`);
         disk.write(`${name}.gz`, Buffer.from(disk.text(name)));
         disk.unlink(name);
         return;

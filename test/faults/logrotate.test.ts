@@ -1,0 +1,172 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { INSTALL, LOGROTATE, logrotate } from '../end-to-end/shippers.ts';
+import { eventually, type Service, TOKEN, withService } from '../helpers.ts';
+import { faultCase, LONG, notHere } from './case.ts';
+import { holds, settles, type Trial, withTrial } from './trial.ts';
+
+/** Of each line one is chosen. With `dateext` names differ by the second, so that two rotations of one day do not meet. */
+const CHOICES: readonly (readonly string[])[] = [
+  ['nocompress', 'compress', 'compress\ndelaycompress'],
+  ['create', 'nocreate', 'copytruncate'],
+  ['nosharedscripts', 'sharedscripts\npostrotate\ntrue\nendscript'],
+  ['nodateext', 'dateext\ndateformat -%Y%m%d-%s'],
+  ['noolddir', 'olddir old\ncreateolddir 0755'],
+  ['size 1', 'maxsize 1'],
+];
+const WAYS = combinations(CHOICES);
+const ROTATIONS = 6;
+
+const MINUTES = LONG ? 10 : 0.5;
+const LINES_PER_SECOND = 1000;
+const TICK_MS = 20;
+const ROTATE_EVERY_MS = 10_000;
+/** What was written so long ago is seen by now, and so is stored when nothing is pending. */
+const SEEN_MS = 5000;
+
+describe('logrotate, with two rotated files kept', () => {
+  const every = `in all ${WAYS.length} ways, over nine sources, with kill -9 meanwhile: every line once`;
+  const endurance = `for ${MINUTES} minutes at ${LINES_PER_SECOND} lines/s, every 10 s, pushes and queries beside it: every line once`;
+  if (LOGROTATE === null) {
+    notHere('T40', every, `no logrotate; ${INSTALL}`);
+    notHere('T41', endurance, `no logrotate; ${INSTALL}`);
+    return;
+  }
+
+  faultCase(
+    'T40',
+    every,
+    () =>
+      withTrial(async (trial) => {
+        const files = SOURCES.map((source) =>
+          WAYS.map((_, n) => trial.at(`way-${n}x/app.log`, source)),
+        );
+        const rules = WAYS.map((way, n) => {
+          const paths = files.map((each) => `"${each[n]}"`).join(' ');
+          return `${paths} {\nrotate 2\nmissingok\n${way.join('\n')}\n}`;
+        }).join('\n');
+        const turn = async () => {
+          for (const [i, source] of SOURCES.entries())
+            for (const path of files[i] ?? []) appendFileSync(path, trial.lines(2, source));
+          await logrotate(trial.data, rules);
+        };
+        const turns = async (count: number, service: Service | null) => {
+          for (let n = 0; n < count; n++) {
+            await turn();
+            // One is read before the next, one after it; what two more have dropped must have been read.
+            if (service && n % 2 === 1) await holds(service, trial, SOURCES);
+          }
+        };
+        await withService(trial.data, async (service) => {
+          await turns(ROTATIONS / 2 + 1, service);
+          expect(await service.end('SIGKILL')).to.equal('SIGKILL');
+        });
+        await turns(1, null);
+        await withService(trial.data, async (service) => {
+          await holds(service, trial, SOURCES);
+          await turns(ROTATIONS / 2 - 1, service);
+          await settles(
+            service,
+            trial,
+            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+          );
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+        // Copies are told anew.
+        await withService(trial.data, async (service) => {
+          await settles(
+            service,
+            trial,
+            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+          );
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+      }),
+    { timeoutMs: 600_000 },
+  );
+
+  faultCase(
+    'T41',
+    endurance,
+    () =>
+      withTrial(async (trial) => {
+        const until = performance.now() + MINUTES * 60_000;
+        const paths = SOURCES.map((source) => trial.at('app.log', source));
+        const rules = `${paths.join(' ')} {\nrotate 2\ncompress\ncreate\nmissingok\n}`;
+        await withService(trial.data, async (service) => {
+          const written: { readonly at: number; readonly lines: number }[] = [];
+          let lines = 0;
+          const writing = repeat(until, TICK_MS, (ticks) => {
+            for (
+              const due = Math.floor((ticks * TICK_MS * LINES_PER_SECOND) / 1000);
+              lines < due;
+              lines++
+            ) {
+              const n = lines % SOURCES.length;
+              appendFileSync(paths[n] ?? '', trial.lines(1, SOURCES[n], 'x'.repeat(lines % 300)));
+            }
+            written.push({ at: performance.now(), lines });
+          });
+          const rotating = repeat(until, ROTATE_EVERY_MS, () => logrotate(trial.data, rules));
+          let pushed = 0;
+          const pushing = repeat(until, 500, async () => {
+            await push(service, 'auth_logs', trial);
+            pushed += 5;
+          });
+          const asking = repeat(until, 300, async () => {
+            const { status } = await service.get('/api/endpoints/query/logs.all?project=p');
+            expect(status).to.equal(200);
+          });
+          const watching = repeat(until, 1000, async () => {
+            const seen = written.findLast(({ at }) => at < performance.now() - SEEN_MS)?.lines ?? 0;
+            const { body } = await service.get('/api/ledger');
+            const entries = body.result as { rows: number; pending_bytes: number }[];
+            const pending = entries.reduce((sum, entry) => sum + entry.pending_bytes, 0);
+            const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
+            if (pending === 0) expect(rows).to.be.at.least(seen);
+          });
+          await Promise.all([writing, rotating, pushing, asking, watching]);
+          console.log(`      ${lines} lines, ${pushed} pushed`);
+          await settles(
+            service,
+            trial,
+            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+          );
+          expect(await service.end('SIGTERM')).to.equal(0);
+        });
+      }),
+    { timeoutMs: MINUTES * 60_000 + 300_000 },
+  );
+});
+
+/** Does something every so many ms until a moment, at once and one after the other; it is told how many times have passed. */
+async function repeat(until: number, everyMs: number, action: (times: number) => unknown) {
+  const begin = performance.now();
+  while (performance.now() < until) {
+    const times = Math.floor((performance.now() - begin) / everyMs);
+    await action(times);
+    await delay(Math.max(1, begin + (times + 1) * everyMs - performance.now()));
+  }
+}
+
+/** Pushes five lines again until they are acknowledged. */
+async function push({ url }: Service, source: Source, trial: Trial): Promise<void> {
+  const lines = trial.lines(5, source);
+  await eventually(async () => {
+    const { status } = await fetch(`${url}/api/logs/${source}`, {
+      method: 'POST',
+      headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/x-ndjson' },
+      body: lines,
+    });
+    expect(status).to.equal(200);
+  });
+}
+
+function combinations(choices: readonly (readonly string[])[]): string[][] {
+  const [first, ...others] = choices;
+  if (!first) return [[]];
+  const rest = combinations(others);
+  return first.flatMap((one) => rest.map((each) => [one, ...each]));
+}

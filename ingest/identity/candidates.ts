@@ -8,8 +8,8 @@ export type Relation = 'same-file' | 'same-path' | 'rotation';
 
 /** Finds the streams that a file might hold, by what was indexed of them and never by a walk over all. */
 export interface Candidates {
-  /** Puts a stream where its state says, in place of what was there of it. */
-  put(state: FileState): void;
+  /** Puts a stream where its state says, in place of what was there of it; `unlinked`: no path leads to its file. */
+  put(state: FileState, unlinked?: boolean): void;
   remove(id: number): void;
   /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
   of(place: Place, start: Uint8Array): Map<number, Relation>;
@@ -61,8 +61,8 @@ export function createCandidates(): Candidates {
 
   return {
     remove,
-    put(state) {
-      const keys = keysOf(state);
+    put(state, unlinked = false) {
+      const keys = keysOf(state, unlinked);
       if (keysById.get(state.id)?.join() === keys.join()) return;
       remove(state.id);
       keysById.set(state.id, keys);
@@ -84,6 +84,7 @@ export function createCandidates(): Candidates {
       for (const original of originalsOf(path)) {
         const name = `${source} ${original}`;
         add(`${name} ${folderOf(path)}`, 'rotation');
+        add(`${name} unlinked`, 'rotation');
         for (const length of firstProofs.get(name)?.keys() ?? [])
           if (Number(length) <= start.length)
             add(firstKey(name, proofAt(start, Number(length), Number(length))), 'rotation');
@@ -93,7 +94,7 @@ export function createCandidates(): Candidates {
     hasAny(place, id) {
       const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
       const keys = [...fileKeys(place), pathKey(place)];
-      for (const name of names) keys.push(`${name} ${folderOf(place.path)}`);
+      for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
       return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
     },
     known(place, id) {
@@ -104,8 +105,14 @@ export function createCandidates(): Candidates {
   };
 }
 
-/** A stream of which nothing was taken is looked for in its folder alone: there is nothing else to know it by. */
-function keysOf({ source, path, inode, birth, offset, proofs }: FileState): string[] {
+/**
+ * A stream of which nothing was taken is looked for in its folder alone, since there is nothing else to know it by; and in all folders
+ * once its file is unlinked: what has packed it may have moved it before.
+ */
+function keysOf(
+  { source, path, inode, birth, offset, proofs }: FileState,
+  unlinked: boolean,
+): string[] {
   const first = proofs[0];
   const names = namesOf(path).map((name) => `${source} ${name}`);
   return [
@@ -113,7 +120,9 @@ function keysOf({ source, path, inode, birth, offset, proofs }: FileState): stri
     ...(birth === '' ? [] : [bornKey(source, inode)]),
     pathKey({ source, path }),
     ...names.map((name) =>
-      offset > 0 && first ? firstKey(name, first) : `${name} ${folderOf(path)}`,
+      offset > 0 && first
+        ? firstKey(name, first)
+        : `${name} ${unlinked ? 'unlinked' : folderOf(path)}`,
     ),
   ];
 }

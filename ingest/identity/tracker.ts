@@ -186,6 +186,7 @@ export class Tracker {
         observe(file, at, now);
       } else if (file.content) {
         observe(file, file.content.stat(), now);
+        this.remember(file.state);
       } else {
         await this.drop(file);
       }
@@ -372,7 +373,7 @@ export class Tracker {
 
   private remember(state: FileState): void {
     this.states.set(state.id, state);
-    this.candidates.put(state);
+    this.candidates.put(state, this.files.get(state.id)?.entry === null);
   }
 
   private forgetState(id: number): void {

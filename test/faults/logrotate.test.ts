@@ -16,7 +16,9 @@ const CHOICES: readonly (readonly string[])[] = [
   ['noolddir', 'olddir old\ncreateolddir 0755'],
   ['size 1', 'maxsize 1'],
 ];
-const WAYS = combinations(CHOICES);
+const ALL = combinations(CHOICES);
+/** The short form has every fifth, and so each choice beside each of another line. */
+const WAYS = ALL.filter((_, n) => LONG || n % 5 === 0);
 const ROTATIONS = 6;
 
 const MINUTES = LONG ? 10 : 0.5;
@@ -27,7 +29,7 @@ const ROTATE_EVERY_MS = 10_000;
 const SEEN_MS = 5000;
 
 describe('logrotate, with two rotated files kept', () => {
-  const every = `in all ${WAYS.length} ways, over nine sources, with kill -9 meanwhile: every line once`;
+  const every = `in ${WAYS.length} of ${ALL.length} ways, over nine sources, with kill -9 meanwhile: every line once`;
   const endurance = `for ${MINUTES} minutes at ${LINES_PER_SECOND} lines/s, every 10 s, pushes and queries beside it: every line once`;
   if (LOGROTATE === null) {
     notHere('T40', every, `no logrotate; ${INSTALL}`);
@@ -48,6 +50,8 @@ describe('logrotate, with two rotated files kept', () => {
           return `${paths} {\nrotate 2\nmissingok\n${way.join('\n')}\n}`;
         }).join('\n');
         const turn = async () => {
+          // With `dateext` names tell of seconds: logrotate passes over a log whose name of this one is taken.
+          await delay(1000 - (Date.now() % 1000));
           for (const [i, source] of SOURCES.entries())
             for (const path of files[i] ?? []) appendFileSync(path, trial.lines(2, source));
           await logrotate(trial.data, rules);

@@ -49,7 +49,7 @@ export async function factsOf(
       ? { proven: stream.offset, contradicted: false, end: null }
       : await held(content, stream);
     size ??= end;
-    const known = copy?.of === id ? Math.max(proven, Math.min(copy.equal, stream.offset)) : proven;
+    const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
     const isOwn = relation === 'same-file' && state.birth !== '' && !stream.gone;
     const fact = { id, offset: stream.offset, relation, isOwn, proven: known, contradicted };
     if (!holder) {

@@ -48,7 +48,12 @@ export type Decision =
       readonly id: number;
       readonly relation: Candidate['relation'];
     }
-  | { readonly kind: 'copy'; readonly of: number; readonly equal: number }
+  | {
+      readonly kind: 'copy';
+      readonly of: number;
+      readonly equal: number;
+      readonly isPart: boolean;
+    }
   | { readonly kind: 'resume'; readonly of: number; readonly at: number }
   | { readonly kind: 'new' };
 
@@ -90,8 +95,9 @@ function possibility(met: Met, candidate: Candidate): Possibility | null {
     return { decision: { kind: 'continue', id, relation }, relation, bytes };
   }
   if (compared?.outcome === 'within' || compared?.outcome === 'more') {
-    const { equal } = compared;
-    return { decision: { kind: 'copy', of: id, equal }, relation, bytes: equal };
+    const { equal, outcome } = compared;
+    const isPart = outcome === 'more';
+    return { decision: { kind: 'copy', of: id, equal, isPart }, relation, bytes: equal };
   }
   const at = partsAt(met, candidate);
   return at > 0 ? { decision: { kind: 'resume', of: id, at }, relation, bytes: at } : null;

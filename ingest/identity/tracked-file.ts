@@ -26,13 +26,22 @@ export interface TrackedFile {
   missing: boolean;
   /** It was met, and it is not told yet which file it is: it is not read. */
   undecided: boolean;
-  /** Set while it is a copy, which is not read: of which file, and how many bytes of both were compared. */
-  copy: { readonly of: number; readonly equal: number; readonly versions: string } | null;
+  /** Set while it is a copy, which is not read: of which file, and what of both was compared. */
+  copy: Compared | null;
   mtimeMs: number;
   /** When it was last seen to change, on the monotonic clock in ms. */
   changedAt: number;
   /** When it was last seen to grow; a file that was old when it was first seen has not grown yet. */
   grewAt: number;
+}
+
+interface Compared {
+  readonly of: number;
+  /** So many bytes are equal; and so many of those had been taken of the original by then. */
+  readonly equal: number;
+  readonly taken: number;
+  /** What both files were then (tracker.ts). */
+  readonly versions: string;
 }
 
 /** A file first seen this soon after its last change is one that grows now. */

@@ -280,13 +280,8 @@ export class Tracker {
   ): Promise<void> {
     const { source, path, inode, birth } = file.state;
     const place = { source, path, inode, birth, gone: false };
-    if (decision.kind === 'copy') {
-      const original = this.files.get(decision.of)?.state.path ?? '';
-      if (file.copy?.of !== decision.of) this.log.debug({ file: path, original }, 'file is a copy');
-      file.copy = { ...decision, versions: this.versionsOf(file, decision.of) };
-      this.settle(file);
-      return;
-    }
+    if (decision.kind === 'copy')
+      return this.becomeCopy(file, decision.of, decision.equal, decision.isPart);
     if (decision.kind === 'continue') {
       const stream = this.states.get(decision.id);
       if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
@@ -301,13 +296,17 @@ export class Tracker {
       return;
     }
     if (decision.kind === 'resume') {
+      const { of, at } = decision;
+      const other = this.files.get(of);
+      // As long as the other one may be truncated before what both hold was taken of it.
+      if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
         const original = this.states.get(decision.of);
         const facts = { file: path, original: original?.path, offset: state.offset };
         await this.sink.record([state], []);
         this.become(file, state);
-        if (this.files.has(decision.of)) this.log.info(facts, PARTED);
+        if (other) this.log.info(facts, PARTED);
         else this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
         return;
       }
@@ -361,6 +360,15 @@ export class Tracker {
     this.remember(state);
   }
 
+  private becomeCopy(file: TrackedFile, of: number, equal: number, isPart: boolean): void {
+    const original = this.files.get(of)?.state;
+    if (file.copy?.of !== of)
+      this.log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
+    const taken = Math.min(equal, original?.offset ?? 0);
+    file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
+    if (!isPart) this.settle(file);
+  }
+
   private doubt(file: TrackedFile): void {
     file.undecided = true;
     this.undecided.add(file);
@@ -385,15 +393,21 @@ export class Tracker {
   /** Whether what made a file a copy may no longer be so. */
   private isCopyInDoubt(file: TrackedFile): boolean {
     if (!file.copy) return false;
-    return file.copy.versions !== this.versionsOf(file, file.copy.of);
+    const { of, equal, versions } = file.copy;
+    return versions !== this.versionsOf(file, of, equal);
   }
 
-  /** Changes whenever a copy has to be compared anew: with it, and when its original is another or has become shorter than it. */
-  private versionsOf(file: TrackedFile, of: number): string {
+  /**
+   * Changes whenever a copy has to be compared anew: with it, when its original is another, and until all that was compared was taken
+   * of it. The original may be rewritten before; from then on that is seen there. A `.gz`, which has to be unpacked for it, is compared
+   * when the original has become shorter, and at the end.
+   */
+  private versionsOf(file: TrackedFile, of: number, equal: number): string {
     const original = this.files.get(of);
     if (!original) return '';
-    const isCovered = isGzip(file.state.path) || original.size >= file.size;
-    return `${file.version} ${isCovered ? '' : original.version} ${file.entry === null}`;
+    const isTaken = original.state.offset >= equal;
+    const rests = isTaken || (isGzip(file.state.path) && original.size >= equal);
+    return `${file.version} ${rests ? isTaken : original.version} ${file.entry === null}`;
   }
 
   /** Of a file of which nothing was taken there is nothing to remember; its first batch records it. */
@@ -426,8 +440,8 @@ export class Tracker {
   /** Whether a file that no path leads to has been read, and has rested, for long enough to let it go. */
   isOver(file: TrackedFile, deleted: boolean): boolean {
     if (file.entry) return false;
-    if (file.copy) return !this.isCopyInDoubt(file);
     if (file.undecided) return file.size === 0;
+    if (file.copy) return !this.isCopyInDoubt(file);
     if (file.exhausted !== file.version) return false;
     return this.disk.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
   }

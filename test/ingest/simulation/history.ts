@@ -111,21 +111,28 @@ export class Simulation {
     }
   }
 
+  /** Lets ingest look, and decide which file is which, but take nothing. */
+  async meet(): Promise<void> {
+    this.disk.pass(1100);
+    this.life ??= await this.begin();
+    await this.life.tracker.sweep();
+  }
+
   /** Lets ingest look, and take whatever there is. Gives what is wrong then. */
   async look(): Promise<string | null> {
     this.disk.pass(1100);
     this.life ??= await this.begin();
     const { tracker, rounds, storing } = this.life;
-    await tracker.sweep();
     for (let turn = 0; ; turn++) {
       if (turn > 50) return 'it does not come to rest';
+      if (turn < 2) await tracker.sweep();
       await rounds.look();
       if (tracker.hasUndecided) await tracker.decideAll();
       const done = await rounds.work();
       await storing.stored();
       await rounds.letGo(true);
       await storing.stored();
-      if (done === 'nothing') break;
+      if (done === 'nothing' && turn > 0) break;
     }
     return this.fault();
   }

@@ -26,8 +26,9 @@ export async function compare(content: Content, other: Content, from: number): P
   const [left, right] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)];
   const before = Math.min(from, BLOCK_BYTES);
   const read = await content.read(left.subarray(0, before), from - before);
-  await other.read(right.subarray(0, before), from - before);
-  if (read < before || commonLength(left, right, before) < before)
+  const there = await other.read(right.subarray(0, before), from - before);
+  // Behind what was read stands what was in the memory before, which may be the same bytes.
+  if (Math.min(read, there) < before || commonLength(left, right, before) < before)
     return compare(content, other, 0);
   const last = left.subarray(0, before).lastIndexOf(NEWLINE);
   let line = last < 0 ? 0 : from - before + last + 1;

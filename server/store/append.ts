@@ -18,6 +18,8 @@ const CHECKPOINT_RETRY_MS = 1000;
  * compress, in 96 MB of memory, on a machine with other work took 11 kB.
  */
 const CHECKPOINT_RATE = 8000;
+/** How much longer than the last one a checkpoint may take: other work that has begun since slows it down. */
+const CHECKPOINT_MARGIN = 2;
 /** A rate that was measured over fewer bytes says nothing. */
 const MEASURED_BYTES = 1e6;
 
@@ -280,7 +282,8 @@ export function createWriter({
     between: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: (until) =>
       exclusive(async () => {
-        const fits = performance.now() + walBytes() / checkpointRate < until;
+        const mostMs = (CHECKPOINT_MARGIN * walBytes()) / checkpointRate;
+        const fits = performance.now() + mostMs < until;
         // Closing the database would checkpoint, too.
         await connection.run(fits ? 'force checkpoint' : 'pragma disable_checkpoint_on_shutdown');
       }),

@@ -339,7 +339,6 @@ describe('the write-ahead log', () => {
         // The query is interrupted when its client leaves.
         client.abort();
         expect(await answer).to.equal('AbortError');
-        await eventually(() => expect(walBytes(data)).to.be.below(100_000), 90_000);
         expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
       }),
     { timeoutMs: 400_000 },
@@ -383,6 +382,8 @@ function withOneLine(
         dropLines(data, books, 1);
         await allStored(service, books);
         await action(service, data, books);
+        // A checkpoint cannot be cut short, and the one that follows 512 MB takes longer than a stop may.
+        await eventually(() => expect(walBytes(data)).to.be.below(100_000), 90_000);
         expect(await service.end('SIGTERM')).to.equal(0);
       },
       { env: { TAILPOND_ENDPOINTS: endpoints, ...env } },

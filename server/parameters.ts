@@ -1,5 +1,6 @@
 import { isOfType, type Parameter } from './compile.ts';
 import { AppError, type Fault } from './errors.ts';
+import { matchesBytes } from './sql/index.ts';
 import type { Store } from './store/index.ts';
 
 /** The values of a query's declared parameters, as text; NULL where an optional one is absent. */
@@ -62,7 +63,7 @@ export async function checkParameters(
     } else if (type === 'regexp' && !(await isRegexp(value, store, signal))) {
       faults.push({
         parameter: name,
-        detail: `Expected "${name}" to be a regular expression (RE2 syntax), got ${shown(value)}.`,
+        detail: `Expected "${name}" to be a regular expression (RE2 syntax) without \\C, got ${shown(value)}.`,
       });
     }
   }
@@ -123,6 +124,7 @@ async function isRegexp(
   store: Pick<Store, 'query' | 'moment'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
+  if (matchesBytes(value)) return false;
   try {
     await store.query(
       `select regexp_matches('', $pattern::varchar)`,

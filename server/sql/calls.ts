@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { as, type Expression, type Kind, sortKeys, textLiteral } from './expression.ts';
+import { as, type Expression, NULL, sortKeys, textLiteral } from './expression.ts';
 import { type Call, functionOf, made } from './functions/index.ts';
 import { INTERVALS, interval } from './intervals.ts';
 import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
@@ -53,14 +53,15 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
     refuse(at, `${name.toUpperCase()} is no aggregate function`);
   const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
-  let args = children.map((child, i) =>
-    words.has(i) ? { kind: 'null' as Kind, sql: 'null' } : of(child),
-  );
+  let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
       refuse(at, 'An aggregate function can not stand in another');
+    // To the engine it would be one of the outer query.
+    if (args.some(({ outer }) => outer) && !args.some(({ own }) => own))
+      refuse(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
     if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
   }
   return spec.build(args, {

@@ -46,9 +46,30 @@ export interface Expression {
   readonly window?: boolean;
   /** Whether a subquery stands in it. */
   readonly nested?: boolean;
+  /** Whether a column of the query that it stands in is in it, and whether one of a query farther out is. */
+  readonly own?: boolean;
+  readonly outer?: boolean;
   /** The column of a view that it is. */
   readonly column?: { readonly relation: object; readonly name: string };
 }
+
+/** NULL. The engine has functions of one name for several types, and would not know which of them is meant. */
+export const NULL: Expression = { kind: 'null', sql: 'null::varchar' };
+
+/** What NULL is as a value of each kind. An array's is that of its elements, which whoever asks for one says. */
+const NULLS: Readonly<Record<Kind, string>> = {
+  text: 'null::varchar',
+  number: 'null::bigint',
+  bool: 'null::boolean',
+  timestamp: 'null::timestamp',
+  datetime: 'null::timestamp',
+  date: 'null::date',
+  time: 'null::time',
+  interval: 'null::interval',
+  json: 'null::json',
+  array: 'null',
+  null: NULL.sql as string,
+};
 
 /** Texts may grow this much within a query: functions that put texts together are not bounded by the memory limit. */
 export const MAX_GROWTH = 32;
@@ -76,7 +97,7 @@ export function readFrom(
   place: string,
   rest: Partial<Expression> = {},
 ): Expression {
-  if (kind === 'null') return { kind, sql: 'null' };
+  if (kind === 'null') return NULL;
   const whole = { growth: growth ?? 1, ...(element ? { element } : {}), ...rest };
   return kind === 'json' ? jsonOf(place, whole) : { kind, sql: place, ...whole };
 }
@@ -117,11 +138,13 @@ export function pathsOf(steps: readonly Step[]): string[] {
 /** What holds of an expression because it holds of a part of it. */
 export function flags(
   parts: readonly Expression[],
-): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'growth'> {
+): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'own' | 'outer' | 'growth'> {
   return {
     aggregate: parts.some(({ aggregate }) => aggregate),
     window: parts.some(({ window }) => window),
     nested: parts.some(({ nested }) => nested),
+    own: parts.some(({ own }) => own),
+    outer: parts.some(({ outer }) => outer),
     growth: Math.max(1, ...parts.map(({ growth }) => growth ?? 1)),
   };
 }
@@ -159,7 +182,8 @@ export function isMoment(kind: Kind): boolean {
  */
 export function as(value: Expression, to: Kind, at: number | null): Sql {
   const { kind } = value;
-  if (kind === to || kind === 'null') return value.sql;
+  if (kind === 'null') return NULLS[to];
+  if (kind === to) return value.sql;
   const text = kind === 'json' ? (value.text ?? value.sql) : value.sql;
   const readable = kind === 'json' || kind === 'text';
   switch (to) {
@@ -242,8 +266,6 @@ export function shownOf(value: Expression, at: number | null): Sql {
       return sql`(${value.sql})::varchar`;
     case 'array':
       return value.element === 'json' ? sql`to_json(${value.sql})` : shownArray(value, at);
-    case 'null':
-      return 'null::varchar';
     default:
       return value.sql;
   }
@@ -296,8 +318,11 @@ export function comparable(left: Expression, right: Expression, at: number | nul
 function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
   if (left === 'json' && right === 'json') return 'text';
   if (left === right) return left;
-  const [a, b] = left === 'null' || left === 'json' ? [right, left] : [left, right];
-  if (b === 'null') return a === 'json' ? 'text' : a;
+  if (left === 'null' || right === 'null') {
+    const other = left === 'null' ? right : left;
+    return other === 'json' ? 'text' : other;
+  }
+  const [a, b] = left === 'json' ? [right, left] : [left, right];
   if (b === 'json' && a !== 'array' && a !== 'interval') return a;
   if (isMoment(a) && isMoment(b)) return [a, b].includes('timestamp') ? 'timestamp' : 'datetime';
   if (isMoment(a) && b === 'text') return a;
@@ -320,12 +345,7 @@ export function sortKeys(value: Expression, at: number | null): Sql[] {
     return [number, as(value, 'text', at)];
   }
   if (value.kind === 'array') refuse(at, 'An array can not be sorted by');
-  return [value.kind === 'null' ? 'null::integer' : value.sql];
-}
-
-/** What groups values, or holds them apart. */
-export function groupKey(value: Expression): Sql {
-  return value.kind === 'null' ? 'null::varchar' : value.sql;
+  return [value.sql];
 }
 
 /** The bytes that a value takes in an answer, about. */

@@ -1,7 +1,7 @@
 import { call, called, unsure } from './calls.ts';
 import { cast } from './casts.ts';
 import type { Context } from './context.ts';
-import { alike, as, type Expression, nameOf, type Step, within } from './expression.ts';
+import { alike, as, type Expression, NULL, nameOf, type Step, within } from './expression.ts';
 import { made } from './functions/index.ts';
 import { constant } from './literals.ts';
 import { lookup } from './lookup.ts';
@@ -152,9 +152,10 @@ function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   if (value.kind === 'json') return within(value, [step]);
   if (value.kind !== 'array' || typeof step !== 'number')
     return refuse(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
-  return made(value.element ?? 'null', sql`list_extract(${value.sql}, ${String(step + 1)})`, [
-    value,
-  ]);
+  const kind = value.element ?? 'null';
+  const item = sql`list_extract(${value.sql}, ${String(step + 1)})`;
+  // Of a list that is NULL the engine forgets what it would hold.
+  return made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
 }
 
 function stepOf(context: Context, node: TreeNode, at: number | null): Step {
@@ -185,8 +186,7 @@ function cases(node: TreeNode, of: (child: unknown) => Expression, at: number | 
     only(check, ['when_expr', 'then_expr'], at);
     return { when: of(check.when_expr), result: of(check.then_expr) };
   });
-  const otherwise: Expression =
-    node.else_expr === undefined ? { kind: 'null', sql: 'null' } : of(node.else_expr);
+  const otherwise: Expression = node.else_expr === undefined ? NULL : of(node.else_expr);
   const { kind, element, values } = alike([...checks.map(({ result }) => result), otherwise], at);
   const branches = checks.map(
     ({ when }, i) => sql`when ${as(when, 'bool', at)} then ${values[i] ?? ''}`,
@@ -194,7 +194,7 @@ function cases(node: TreeNode, of: (child: unknown) => Expression, at: number | 
   const all = [otherwise, ...checks.flatMap(({ when, result }) => [when, result])];
   return made(
     kind,
-    sql`case ${join(branches, ' ')} else ${values.at(-1) ?? 'null'} end`,
+    sql`case ${join(branches, ' ')} else ${values.at(-1) ?? NULL.sql} end`,
     all,
     element ? { element } : {},
   );

@@ -14,6 +14,7 @@ import { limited, ordered } from './whole.ts';
 export type { View } from './context.ts';
 export type { Kind } from './expression.ts';
 export type { Dialect } from './lexer.ts';
+export { matchesBytes } from './patterns.ts';
 export { SqlRefused } from './refusal.ts';
 
 /** What a caller's SQL is checked against. */

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { type Expression, textLiteral } from './expression.ts';
+import { type Expression, NULL, textLiteral } from './expression.ts';
 import { refuse } from './refusal.ts';
 import { nodeOf, only, type TreeNode } from './tree.ts';
 
@@ -8,13 +8,21 @@ export function constant(context: Context, node: TreeNode): Expression {
   only(node, ['value'], at);
   const value = nodeOf(node.value);
   const { id } = nodeOf(value.type);
-  if (value.is_null || id === 'NULL' || id === 'SQLNULL') return { kind: 'null', sql: 'null' };
+  if (value.is_null || id === 'NULL' || id === 'SQLNULL') return NULL;
   if (id === 'VARCHAR') return textLiteral(context.name(String(value.value)));
   if (id === 'BOOLEAN') return { kind: 'bool', sql: value.value ? 'true' : 'false' };
   const written =
     node.query_location === undefined ? null : context.spelled.numberAt(node.query_location);
-  const number = written ?? (id === 'INTEGER' || id === 'BIGINT' ? String(value.value) : null);
+  const number = written ?? folded(String(id), value);
   if (number === null || number.length > 40 || !Number.isFinite(Number(number)))
     return refuse(at, 'This number can not be read');
   return { kind: 'number', sql: number, literal: number };
+}
+
+/** What the parser has made of a number and its signs, such as `-(1.5)`. */
+function folded(id: string, { value, type }: TreeNode): string | null {
+  if (id === 'INTEGER' || id === 'BIGINT' || id === 'DOUBLE') return String(value);
+  if (id !== 'DECIMAL') return null;
+  const { scale } = nodeOf(nodeOf(type).type_info);
+  return String(Number(value) / 10 ** Number(scale ?? 0));
 }

@@ -198,8 +198,14 @@ export function membership(
       sql: 'e',
       ...(list.element === 'json' ? { text: "json_extract_string(e, '$')" } : {}),
     };
-    const found = sql`len(list_filter(${list.sql}, lambda e: ${compared('=', element, value, at)})) ${wanted ? '>' : '='} 0`;
-    return made('bool', sql`(${found})`, values);
+    // The value stands beside the lambda: within one the engine finds no columns of an outer query.
+    const [read, sought] = comparable(element, value, at);
+    const elements = read === 'e' ? list.sql : sql`list_transform(${list.sql}, lambda e: ${read})`;
+    return made(
+      'bool',
+      sql`(${wanted ? '' : 'not '}list_contains(${elements}, ${sought}))`,
+      values,
+    );
   }
   const kinds = [...new Set(others.map(({ kind }) => kind).filter((kind) => kind !== 'null'))];
   if (kinds.length === 1 && kinds[0] !== 'json') {

@@ -1,6 +1,6 @@
 import { bareCall, counts, notThere } from './calls.ts';
 import type { Context } from './context.ts';
-import { as, type Expression, groupKey, sortKeys } from './expression.ts';
+import { as, type Expression, sortKeys } from './expression.ts';
 import { functionOf, made } from './functions/index.ts';
 import { lookup } from './lookup.ts';
 import { refuse } from './refusal.ts';
@@ -56,7 +56,7 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
   );
   const args = [...nodesOf(node.children).map(of), ...extra];
   if (args.some(({ window }) => window)) refuse(at, 'A window function can not stand in another');
-  const partitions = nodesOf(node.partitions).map((child) => groupKey(of(child)));
+  const partitions = nodesOf(node.partitions).map((child) => of(child).sql);
   const keys = nodesOf(node.orders).flatMap((order) => {
     const direction =
       order.type === 'DESCENDING'

@@ -28,6 +28,8 @@ export function patternOf(
       at,
       `A regular expression may have ${MAX_LENGTH} characters, this one has ${pattern.length}`,
     );
+  if (matchesBytes(pattern))
+    refuse(at, `A regular expression may not match single bytes by \\C, in ${shown(pattern)}`);
   const repeats = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
     Math.max(1, Number(least), Number(most)),
   );
@@ -38,6 +40,16 @@ export function patternOf(
     );
   patterns.push({ text: pattern, at });
   return pattern;
+}
+
+/**
+ * Whether an expression (RE2 syntax) takes single bytes by `\C`. A part of a character is no text: the engine's functions read beyond
+ * its end, or end the process.
+ */
+export function matchesBytes(pattern: string): boolean {
+  // Between \Q and \E everything stands for itself.
+  const escapes = pattern.matchAll(/\\Q.*?(?:\\E|$)|\\(.)/gs);
+  return [...escapes].some(([, escaped]) => escaped === 'C');
 }
 
 /** Whether the expression captures something. */

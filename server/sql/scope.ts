@@ -105,9 +105,16 @@ export function resolve(names: readonly string[], scope: Scope, at: number | nul
   for (let level: Scope | null = scope; level; level = level.outer) {
     const found =
       named(first, rest, level, at) ?? column(first, rest, level, at) ?? field(names, level);
-    if (found) return found;
+    if (found) return placed(found, level === scope ? 'own' : 'outer');
   }
   return refuse(at, unknown(names, scope));
+}
+
+/** The value, with where it was found. What it is made of stays as lazy as it is. */
+function placed(value: Expression, where: 'own' | 'outer'): Expression {
+  const descriptors = Object.getOwnPropertyDescriptors(value);
+  const place = { [where]: { value: true, enumerable: true } };
+  return Object.defineProperties({}, { ...descriptors, ...place }) as Expression;
 }
 
 function named(

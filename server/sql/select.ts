@@ -1,5 +1,5 @@
 import type { Context, Query } from './context.ts';
-import { as, type Expression, groupKey } from './expression.ts';
+import { as, type Expression } from './expression.ts';
 import { from } from './from.ts';
 import { type Alias, aliasOf, type Item, nameOf, ordinal, unnamed, withAliases } from './items.ts';
 import { keysOf, MAX_KEYS, type Modifiers, modifiersOf, type Order, orderOf } from './ordering.ts';
@@ -72,7 +72,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   );
 
   const columns = [
-    ...items.map(({ value }, i) => sql`${groupKey(value)} as c${String(i + 1)}`),
+    ...items.map(({ value }, i) => sql`${value.sql} as c${String(i + 1)}`),
     ...hidden,
   ];
   const clauses = [
@@ -123,7 +123,10 @@ function grouping(
     if (value.aggregate || value.window)
       refuse(context.at(group), 'GROUP BY can not hold an aggregate function');
     if (value.kind === 'array') refuse(context.at(group), 'GROUP BY can not hold an array');
-    return groupKey(value);
+    // A bare number would be the place of a column to the engine.
+    return value.literal !== undefined && value.kind === 'number'
+      ? sql`(${value.sql})::varchar`
+      : value.sql;
   });
 }
 
@@ -141,8 +144,10 @@ function checkGroups(
     const at = context.at(nodes[i] ?? {});
     if (value.aggregate || value.window || value.nested) return;
     context.later(() => {
-      const text = print(groupKey(value));
-      const rest = groups.reduce<string>((left, group) => left.replaceAll(print(group), ''), text);
+      const text = print(value.sql);
+      // The longest first: one may be a part of another.
+      const printed = groups.map(print).sort((a, b) => b.length - a.length);
+      const rest = printed.reduce((left, group) => left.replaceAll(group, ''), text);
       if (COLUMN.test(rest.replaceAll(/'(?:[^']|'')*'/g, '')))
         refuse(
           at,

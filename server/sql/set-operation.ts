@@ -37,10 +37,7 @@ export function setOperation(context: Context, node: TreeNode, outer: Scope, dep
     ),
   );
   const rows = sides.map((side, s) => {
-    const columns = kinds.map(
-      ({ values }, i) =>
-        sql`${kinds[i]?.kind === 'null' ? 'null::varchar' : (values[s] ?? '')} as c${String(i + 1)}`,
-    );
+    const columns = kinds.map(({ values }, i) => sql`${values[s] ?? ''} as c${String(i + 1)}`);
     return sql`(select ${join(columns, ', ')} from (${whole(side)}) as s)`;
   });
   const columns = left.columns.map((column, i) => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Response } from 'supertest';
+import { PARSE } from '../../server/sandbox.ts';
+import { translate } from '../../server/sql/index.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
@@ -278,6 +280,33 @@ describe('SQL of callers: the dialect', () => {
 });
 
 describe('SQL of callers: what is refused', () => {
+  it('refuses regular expressions that cut characters, and makes no text of what they would give', () =>
+    asking(async (ask, { store }) => {
+      const cuts = "select reverse(regexp_extract('é', r'\\C')) as x";
+      await refused(ask, { [cuts]: /single bytes by \\C.*line 1/ });
+      // The second line of defence, with an expression that would have been refused.
+      const parse = async (text: string) => {
+        const { rows } = await store.query(PARSE, { text }, { maxRows: 1 });
+        return String(rows[0]?.[0]);
+      };
+      for (const [value, expected] of [
+        ["reverse(regexp_extract(t, 'here'))", null],
+        ["upper(regexp_replace(t, '^here', ''))", null],
+        ["initcap(regexp_replace(t, 'here', 'x'))", 'Xxx'],
+        ["array_to_string(regexp_extract_all(t, 'here'), ',')", null],
+      ] as const) {
+        const sql = `select ${value} as x from (select 'éa' as t) as v`;
+        const world = { dialect: 'bigquery', views: new Map(), parameters: new Map() } as const;
+        const translation = await translate(sql, { ...world, maxRows: 10 }, parse);
+        const { rows } = await store.query(
+          translation.sql.replaceAll('here', '\\C'),
+          {},
+          { maxRows: 10 },
+        );
+        expect(rows[0]?.[0], value).to.equal(expected);
+      }
+    }));
+
   it('refuses all but one SELECT of the views, with the place', () =>
     asking(async (ask) => {
       await refused(ask, {

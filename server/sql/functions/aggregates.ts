@@ -37,12 +37,7 @@ const counted: SqlFunction = {
   aggregate: true,
   build([value], { at, distinct }) {
     if (!value) throw new Error('BUG: arguments were counted');
-    const counted =
-      value.kind === 'json'
-        ? as(value, 'text', at)
-        : value.kind === 'null'
-          ? 'null::varchar'
-          : value.sql;
+    const counted = value.kind === 'json' ? as(value, 'text', at) : value.sql;
     return made('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
       aggregate: true,
     });
@@ -58,13 +53,7 @@ function outermost(name: 'min' | 'max'): SqlFunction {
     build([value], { at }) {
       if (!value) throw new Error('BUG: arguments were counted');
       const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
-      if (value.kind !== 'json')
-        return made(
-          value.kind,
-          sql`${name}(${value.kind === 'null' ? 'null::varchar' : value.sql})`,
-          [value],
-          rest,
-        );
+      if (value.kind !== 'json') return made(value.kind, sql`${name}(${value.sql})`, [value], rest);
       const [number = '', text = ''] = sortKeys(value, at);
       return made(
         'json',
@@ -83,12 +72,7 @@ const anyValue: SqlFunction = {
   build([value], _info) {
     if (!value) throw new Error('BUG: arguments were counted');
     const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
-    return made(
-      value.kind,
-      sql`any_value(${value.kind === 'null' ? 'null::varchar' : value.sql})`,
-      [value],
-      rest,
-    );
+    return made(value.kind, sql`any_value(${value.sql})`, [value], rest);
   },
 };
 
@@ -143,7 +127,7 @@ function listed(present: boolean): SqlFunction {
     build([value, limit], info) {
       if (!value) throw new Error('BUG: arguments were counted');
       if (value.kind === 'array') refuse(info.at, 'An array of arrays can not be made');
-      const item = value.kind === 'null' ? 'null::varchar' : value.sql;
+      const item = value.sql;
       const filter = present ? sql` filter (where ${item} is not null)` : '';
       const list = sql`list(${info.distinct ? 'distinct ' : ''}${item}${info.order(item)})${filter}`;
       const most = limit ? constant(limit, 0, MAX_LIST, info) : MAX_LIST;
@@ -197,12 +181,10 @@ const picked = (name: string): SqlFunction => ({
   build([value, by], { at }) {
     if (!value || !by) throw new Error('BUG: arguments were counted');
     const key = by.kind === 'json' ? as(by, 'text', at) : by.sql;
-    return made(
-      value.kind,
-      sql`${name}(${value.kind === 'null' ? 'null::varchar' : value.sql}, ${key})`,
-      [value, by],
-      { aggregate: true, ...(value.element ? { element: value.element } : {}) },
-    );
+    return made(value.kind, sql`${name}(${value.sql}, ${key})`, [value, by], {
+      aggregate: true,
+      ...(value.element ? { element: value.element } : {}),
+    });
   },
 });
 

@@ -1,7 +1,7 @@
 import { alike, as, type Expression, MAX_GROWTH, nameOf } from '../expression.ts';
 import { refuse } from '../refusal.ts';
 import { join, literal, type Sql, sql } from '../rope.ts';
-import type { Functions } from './call.ts';
+import type { Call, Functions } from './call.ts';
 import { constantText, grown, growthOf, made, type SqlFunction, together } from './call.ts';
 
 const array: SqlFunction = {
@@ -73,10 +73,18 @@ function steps(first: Sql, last: Sql, step: Sql, element: (offset: Sql) => Sql):
   return sql`list_transform(range(0, greatest(0, ${count})), lambda n: ${element(sql`(${first} + n * ${step})`)})`;
 }
 
+/** Within a lambda, which such an array is made by, the engine finds no columns of an outer query. */
+function refuseOuter(args: readonly Expression[], { at, name }: Call): void {
+  if (args.some(({ outer }) => outer))
+    refuse(at, `${name.toUpperCase()} can not take columns of an outer query`);
+}
+
 const generated: SqlFunction = {
   least: 2,
   most: 3,
-  build(args, { at }) {
+  build(args, info) {
+    const { at } = info;
+    refuseOuter(args, info);
     const [first = '', last = '', step = '1::double'] = args.map(
       (arg) => sql`(${as(arg, 'number', at)})::double`,
     );
@@ -93,7 +101,9 @@ function generatedMoments(kind: 'timestamp' | 'date'): SqlFunction {
   return {
     least: kind === 'date' ? 2 : 3,
     most: 3,
-    build(args, { at }) {
+    build(args, info) {
+      const { at } = info;
+      refuseOuter(args, info);
       const [first, last, step] = args;
       if (!first || !last) throw new Error('BUG: arguments were counted');
       const micros = (value: Expression) => sql`epoch_us(${as(value, 'timestamp', at)})::double`;

@@ -128,7 +128,7 @@ export const over = (form: (a: Sql, b: Sql) => Sql): SqlFunction =>
 /** `try` where the engine takes it: not around aggregates and subqueries, whose rows have passed the view's filter already. */
 export function guarded(args: readonly Expression[], value: Sql): Sql {
   return args.some(({ aggregate, window, nested }) => aggregate || window || nested)
-    ? value
+    ? sql`(${value})`
     : sql`try(${value})`;
 }
 

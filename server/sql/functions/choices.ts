@@ -44,7 +44,7 @@ const nullIf: SqlFunction = {
     const [left, right] = comparable(value, other, at);
     return made(
       value.kind,
-      sql`case when ${left} = ${right} then null else ${value.kind === 'null' ? 'null' : value.sql} end`,
+      sql`case when ${left} = ${right} then null else ${value.sql} end`,
       args,
       value.element ? { element: value.element } : {},
     );

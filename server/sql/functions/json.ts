@@ -42,6 +42,7 @@ function jsonPath(value: Expression | undefined, info: Call): Step[] {
 
 /** JSON of a value: a text is read as such, where it is JSON. */
 function jsonFrom(value: Expression): Expression {
+  if (value.kind === 'null') return jsonOf('null::json');
   return value.kind === 'text'
     ? jsonOf(sql`try_cast(${value.sql} as json)`, flags([value]))
     : value;
@@ -50,6 +51,7 @@ function jsonFrom(value: Expression): Expression {
 /** A member of JSON as it is stored. Of a record's fields one-element arrays are looked through; of JSON texts nothing is. */
 function jsonMember(value: Expression, steps: readonly Step[], at: number | null): Expression {
   if (value.kind === 'json') return steps.length === 0 ? value : within(value, steps);
+  if (value.kind === 'null') return jsonOf('null::json');
   if (value.kind !== 'text') return refuse(at, `Expected JSON, got ${nameOf(value.kind)}`);
   const path = literal(
     `$${steps.map((step) => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`,

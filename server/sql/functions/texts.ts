@@ -10,11 +10,20 @@ import {
   constantText,
   grown,
   growthOf,
+  guarded,
   made,
   type SqlFunction,
   simple,
   text,
 } from './call.ts';
+
+/**
+ * What was found or made by a regular expression, and NULL for what is no UTF-8: most functions on texts take it for granted that they
+ * are given some.
+ */
+function wellFormed(args: readonly Expression[], value: Sql): Sql {
+  return guarded(args, sql`decode(encode(${value}))`);
+}
 
 const matches: SqlFunction = {
   least: 2,
@@ -43,11 +52,10 @@ const extracted: SqlFunction = {
           ? 1
           : 0;
     const [source, quoted] = [as(value, 'text', info.at), literal(expression)];
-    return made(
-      'text',
-      sql`case when regexp_matches(${source}, ${quoted}) then regexp_extract(${source}, ${quoted}, ${String(index)}) end`,
-      [value],
-    );
+    const found = wellFormed([value], sql`regexp_extract(${source}, ${quoted}, ${String(index)})`);
+    return made('text', sql`case when regexp_matches(${source}, ${quoted}) then ${found} end`, [
+      value,
+    ]);
   },
 };
 
@@ -58,7 +66,8 @@ const extractedAll: SqlFunction = {
     if (!value || !pattern) throw new Error('BUG: arguments were counted');
     const expression = patternOf(pattern, info);
     const found = sql`regexp_extract_all(${as(value, 'text', info.at)}, ${literal(expression)}, ${hasGroup(expression) ? '1' : '0'})`;
-    return made('array', found, [value], { element: 'text', ...grown(growthOf(value) * 16, info) });
+    const texts = guarded([value], sql`list_transform(${found}, lambda t: decode(encode(t)))`);
+    return made('array', texts, [value], { element: 'text', ...grown(growthOf(value) * 16, info) });
   },
 };
 
@@ -72,7 +81,7 @@ const replacedAll: SqlFunction = {
     const replaced = sql`regexp_replace(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))}, ${literal(to)}, 'g')`;
     return made(
       'text',
-      replaced,
+      wellFormed([value], replaced),
       [value],
       grown(growthOf(value) * (1 + references + to.length), info),
     );
@@ -96,6 +105,11 @@ const replacedText: SqlFunction = {
   },
 };
 
+/** To the engine NULL has no type any more once it was joined to a text. */
+function joined(parts: readonly Sql[]): Sql {
+  return sql`(${join(parts, ' || ')})::varchar`;
+}
+
 const concatenated: SqlFunction = {
   least: 1,
   most: 20,
@@ -110,7 +124,7 @@ const concatenated: SqlFunction = {
       return { kind: 'text', sql: literal(whole), literal: whole };
     }
     const parts = args.map((arg) => as(arg, 'text', info.at));
-    return made('text', sql`(${join(parts, ' || ')})`, args, grown(Math.max(1, growth), info));
+    return made('text', joined(parts), args, grown(Math.max(1, growth), info));
   },
 };
 
@@ -173,12 +187,7 @@ const formatted: SqlFunction = {
     if (rest.includes('%')) refuse(info.at, `There is no specifier ${shown(rest)} in FORMAT`);
     if (used < args.length) refuse(info.at, 'FORMAT has more arguments than its format asks for');
     const growth = args.reduce((sum, arg) => sum + growthOf(arg), 1);
-    return made(
-      'text',
-      sql`(${join([...parts, literal(rest)], ' || ')})`,
-      args,
-      grown(growth, info),
-    );
+    return made('text', joined([...parts, literal(rest)]), args, grown(growth, info));
   },
 };
 

@@ -183,7 +183,7 @@ function converted(kind: 'timestamp' | 'datetime' | 'date' | 'time'): SqlFunctio
     build(args, info) {
       const [value, zone] = args;
       if (!value) throw new Error('BUG: arguments were counted');
-      if (value.kind === 'number' && args.length >= 3) return assembled(kind, args, info);
+      if (args.length >= 3) return assembled(kind, args, info);
       if (!zone) return made(kind, as(value, kind, info.at), [value]);
       const name = zoneOf(zone, info);
       if (kind === 'timestamp')
@@ -218,7 +218,12 @@ const formatted: SqlFunction = {
     if (!format || !value) throw new Error('BUG: arguments were counted');
     const point = as(value, 'timestamp', info.at);
     const read = args[2] ? local(point, zoneOf(args[2], info)) : point;
-    return made('text', sql`strftime(${read}, ${literal(formatOf(format, info.at))})`, [value]);
+    const seconds = sql`(epoch_us(${point}) // 1000000)::varchar`;
+    const parts = formatOf(format, info.at).map((form) =>
+      form === null ? seconds : sql`strftime(${read}, ${literal(form)})`,
+    );
+    const [only = literal(''), ...more] = parts;
+    return made('text', more.length === 0 ? only : sql`(${join(parts, ' || ')})::varchar`, [value]);
   },
 };
 
@@ -229,7 +234,9 @@ function parsed(kind: 'timestamp' | 'datetime' | 'date'): SqlFunction {
     build([format, value], info) {
       if (!format || !value) throw new Error('BUG: arguments were counted');
       const swapped = info.name === 'strptime' || info.name === 'try_strptime';
-      const form = formatOf(swapped ? value : format, info.at);
+      const [form, ...more] = formatOf(swapped ? value : format, info.at);
+      if (typeof form !== 'string' || more.length > 0)
+        return refuse(info.at, `${info.name.toUpperCase()} can not read this format`);
       // A fraction may be absent.
       const forms = [form, form.replace('.%f', '')].map(literal);
       const source = as(swapped ? format : value, 'text', info.at);

@@ -981,6 +981,69 @@ const ORACLES = group(
 );
 
 /** The attacks by the case that they are a part of. */
+/** Functions on texts, each with how it is called on one. */
+const ON_TEXTS = [
+  ...['upper', 'lower', 'reverse', 'initcap', 'trim', 'ltrim', 'rtrim', 'length', 'byte_length'],
+  ...['max', 'any_value', 'string_agg', 'array_agg', 'json_value'],
+].map((name) => (text: string) => `${name}(${text})`);
+const ON_TEXTS_WITH_MORE = [
+  (text: string) => `left(${text}, 1)`,
+  (text: string) => `right(${text}, 1)`,
+  (text: string) => `substr(${text}, 1, 1)`,
+  (text: string) => `lpad(${text}, 3, 'é')`,
+  (text: string) => `rpad(${text}, 3)`,
+  (text: string) => `repeat(${text}, 2)`,
+  (text: string) => `replace(${text}, 'x', 'y')`,
+  (text: string) => `split(${text}, 'x')[offset(0)]`,
+  (text: string) => `concat(${text}, 'é')`,
+  (text: string) => `format('%5s', ${text})`,
+  (text: string) => `starts_with(${text}, 'é')`,
+  (text: string) => `strpos(${text}, 'é')`,
+  (text: string) => `cast(${text} as int64)`,
+  (text: string) => `parse_timestamp('%Y', ${text})`,
+  (text: string) => `${text} like '%é'`,
+  (text: string) => `regexp_replace(${text}, 'x', 'y')`,
+];
+
+const BYTES = group(
+  'a part of a character, which is no text and which functions on texts read beyond',
+  ...["'é'", 'event_message'].flatMap((value) =>
+    [...ON_TEXTS, ...ON_TEXTS_WITH_MORE].map((on): Row => {
+      const sql = `select ${on(`regexp_extract(${value}, r'\\C')`)} as x from edge_logs`;
+      return [sql, sql];
+    }),
+  ),
+  ...[
+    "regexp_extract('é', r'\\C')",
+    "regexp_extract('é', '\\C')",
+    "regexp_extract('é', r'(\\C)')",
+    "regexp_extract('é', r'\\\\\\C')",
+    "regexp_extract('é', r'\\Qx\\E?\\C')",
+    "regexp_extract('é', r'[^x\\C]')",
+    "regexp_extract('é', upper(r'\\c'))",
+    "regexp_extract('é', concat(r'\\', 'C'))",
+    "regexp_extract_all('é', r'\\C')",
+    "regexp_replace('é', r'\\C', 'x')",
+    "regexp_contains('é', r'^\\C$')",
+    "'é' similar to r'\\C'",
+  ].map((value): Row => [value, `select reverse(${value}) as x from edge_logs`]),
+  [
+    'a backslash, and C',
+    "select reverse(regexp_extract(event_message, r'\\\\C')) as x from edge_logs",
+    BIGQUERY,
+  ],
+  [
+    'a backslash, and C, as they are',
+    "select reverse(regexp_extract(event_message, r'\\Q\\C\\E')) as x from edge_logs",
+    BIGQUERY,
+  ],
+  [
+    'whole characters',
+    "select reverse(regexp_replace(regexp_extract(event_message, '[^a-z0-9 ]+'), '.', 'é')) as x from edge_logs",
+    BOTH,
+  ],
+);
+
 export const GROUPS: Readonly<Record<string, { title: string; attacks: readonly Attack[] }>> = {
   S01a: { title: 'tables beside the views', attacks: TABLES },
   S01b: { title: 'columns that are not named', attacks: STARS },
@@ -990,6 +1053,7 @@ export const GROUPS: Readonly<Record<string, { title: string; attacks: readonly 
   S04a: { title: 'names that change their meaning from scope to scope', attacks: SCOPES },
   S04b: { title: 'functions that read, write, run SQL or tell of the process', attacks: FUNCTIONS },
   S04c: { title: 'words that are functions', attacks: WORDS },
+  S04d: { title: 'regular expressions that cut characters', attacks: BYTES },
   S05a: { title: 'statements that are no query, or several', attacks: STATEMENTS },
   S05b: { title: 'texts that two lexers cut differently', attacks: LEXERS },
   S05d: { title: 'words that every object knows', attacks: PROTOTYPES },

@@ -62,6 +62,7 @@ const CALLS = [
   ...['query', 'query_table', 'read_text', 'glob', 'getenv', 'current_setting', 'version', 'stats'],
   ...['duckdb_tables', 'error', 'repeat', 'range', 'upper', 'max', 'count', 'array_agg', 'unnest'],
   ...['json_execute_serialized_sql', 'nextval', 'sleep_ms', 'to_json', 'hash', 'regexp_replace'],
+  ...['regexp_extract', 'regexp_extract_all', 'reverse', 'lower', 'initcap', 'trim', 'lpad'],
   ...['timestamp', 'cast', 'struct', 'coalesce', 'if', 'any_value', 'lag', 'sum', 'min', 'columns'],
 ];
 const WORDS = [
@@ -190,6 +191,8 @@ const LITERALS = [
     "'''a'''",
     '"x"',
     "r'(a?){9}'",
+    "r'\\C'",
+    "'\\C+'",
     "b'x'",
     "'😀'",
     "'infinity'",

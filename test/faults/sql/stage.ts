@@ -228,7 +228,7 @@ function visible(source: Source): string[] {
       id: `${source}-${String(n).padStart(2, '0')}`,
       timestamp: `2026-08-21T12:00:${String(n).padStart(2, '0')}Z`,
       project: CALLER.project,
-      event_message: `message ${n}`,
+      event_message: n % 3 === 1 ? `message ${n}: 日本 héllo\u0301 😀` : `message ${n}`,
       metadata: {
         level: ['info', 'error', 7, null][n % 4],
         request: { method: ['GET', 'POST'][n % 2], path: `/rest/v1/${n}`, headers: { a: `${n}` } },

@@ -31,6 +31,20 @@ export function accessOf(response: Response): Access {
   return access;
 }
 
+/** How soon an answer that goes on for long ends after its token was revoked, or has expired. */
+const LOOK_MS = 250;
+
+/** A signal that comes when the token of a request is no longer one, as long as its answer goes on. */
+export function revoked(tokens: Pick<Tokens, 'holds'>, response: Response): AbortSignal {
+  const controller = new AbortController();
+  const access = accessOf(response);
+  const timer = setInterval(() => {
+    if (!tokens.holds(access)) controller.abort(new AppError('UNAUTHORIZED'));
+  }, LOOK_MS).unref();
+  response.once('close', () => clearInterval(timer));
+  return controller.signal;
+}
+
 /** Lets a request pass whose token has the scope. Throws `SCOPE_MISSING`. */
 export function requires(scope: Scope): RequestHandler {
   return function checkScope(_request, response, next) {

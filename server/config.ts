@@ -12,6 +12,7 @@ import {
 } from './setting-values.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
+const PREFIX = 'TAILPOND_';
 const MIB = 1024 * 1024;
 const MAX_LINE_MAX = 16 * MIB;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -66,7 +67,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   const expect = <T>(name: SettingName, allowed: string, value: T | null): T => {
     if (value === null)
       faults.push(
-        `${name}: expected ${allowed}, got ${name === 'TAILPOND_TOKEN' ? 'a shorter one' : JSON.stringify(text(name))}`,
+        `${name}: expected ${allowed}, got ${name === 'TAILPOND_TOKEN' ? 'a shorter one' : JSON.stringify(text(name))}${unitHint(text(name))}`,
       );
     return value as T;
   };
@@ -154,19 +155,29 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
         )
       : null,
   };
-  if (faults.length > 0) throw new ConfigError(faults);
-  return { config: Object.freeze(config), warnings: unknownVariables(env) };
+  const warnings = unknownVariables(env);
+  // A wrong setting may be wrong because another one has a wrong name.
+  if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
+  return { config: Object.freeze(config), warnings };
+}
+
+/** What a size wants whose unit is one letter, as other programs write it. */
+function unitHint(value: string): string {
+  const [, letter] = /\d\s*([kmg])(?:,|$)/i.exec(value) ?? [];
+  return letter ? `; the unit is ${letter.toUpperCase()}B` : '';
 }
 
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const names = SETTINGS.map(({ name }) => name as string);
   return Object.keys(env)
-    .filter((name) => name.startsWith('TAILPOND_') && !names.includes(name))
+    .filter((name) => name.startsWith(PREFIX) && !names.includes(name))
     .map((name) => {
       const nearest = names
         .map((known) => ({ known, far: distance(name, known) }))
         .sort((a, b) => a.far - b.far)[0];
-      return `${name} is no setting; the nearest is ${nearest?.known}`;
+      // Two letters that changed places are two changes.
+      const isNear = nearest && nearest.far <= Math.max(2, (name.length - PREFIX.length) / 3);
+      return `${name} is no setting${isNear ? `; the nearest is ${nearest.known}` : ''}`;
     });
 }
 

@@ -98,6 +98,12 @@ function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
     return new AppError('HEADERS_TOO_MANY', {
       detail: `Expected at most ${MAX_HEADERS} headers, got more.`,
     });
+  // Of two a proxy may have read the other one.
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1)
+    return new AppError('HEADER_INVALID', {
+      faults: [{ parameter: 'Host', detail: `Expected one Host, got ${hosts.length}.` }],
+    });
   return null;
 }
 

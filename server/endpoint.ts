@@ -7,7 +7,7 @@ import { disconnected } from './disconnected.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { encodeRows, type Format, formatOf, MEDIA_TYPES } from './formats/index.ts';
-import { type FreshnessDeps, freshness } from './freshness.ts';
+import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import type { Measure } from './metrics/index.ts';
 import { newest, questionOf } from './newest.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
@@ -54,7 +54,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     if (query.caching === null || own) {
       const { body, headers } = await load(disconnected(response));
       response.set({
-        ...headers,
+        ...visibleTo(accessOf(response), headers),
         'Cache-Control': 'private, no-cache',
         'Cache-Status': 'tailpond; fwd=bypass',
         'Content-Type': MEDIA_TYPES[format],
@@ -164,7 +164,7 @@ function sendCached(
   caching: number,
   format: Format,
 ) {
-  const head = headOf(cached, caching);
+  const head = headOf(cached, caching, accessOf(response));
   for (const name in head) response.setHeader(name, head[name] ?? '');
   if (request.fresh) {
     response.statusCode = 304;

@@ -19,6 +19,7 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here'],
   BODY_TOO_LARGE: [413, 'The body is too large'],
   URL_TOO_LONG: [414, 'The URL is too long'],
+  TYPE_UNKNOWN: [415, 'The type of the body is not known'],
   ENCODING_UNKNOWN: [415, 'The encoding of the body is not known'],
   RATE_LIMITED: [429, 'Too many requests with this access token'],
   HEADERS_TOO_MANY: [431, 'The request has too many headers'],

@@ -1,9 +1,24 @@
 import type { Ingest, Source } from '../ingest/index.ts';
 import { isoUtc, type Store } from './store/index.ts';
+import type { Access } from './tokens.ts';
 
 export interface FreshnessDeps {
   readonly store: Pick<Store, 'span'>;
   readonly ingest: Pick<Ingest, 'status'>;
+}
+
+/** Of these headers none may tell the bearer of a pinned token when something of other projects came. */
+const OF_ALL_PROJECTS = ['Tailpond-Ingest-Lag', 'Tailpond-Ingested-At'];
+
+/** The headers of an answer as the bearer of a token may see them. */
+export function visibleTo(
+  { project }: Access,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const seen = Object.entries(headers).filter(
+    ([name]) => project === null || !OF_ALL_PROJECTS.includes(name),
+  );
+  return Object.fromEntries(seen);
 }
 
 /**

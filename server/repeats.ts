@@ -5,6 +5,7 @@ import type { Cached } from './cache.ts';
 import type { SavedQuery } from './compile.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Format, MEDIA_TYPES } from './formats/index.ts';
+import { visibleTo } from './freshness.ts';
 import type { Access, Tokens } from './tokens.ts';
 
 /** What a request was answered from, and what has to be as it was for another one to be answered so. */
@@ -63,7 +64,7 @@ export function createRepeats({ tokens, endpoints, begin }: RepeatsDeps): Repeat
       if (!cached) return false;
       begin(request, response);
       const head = ['X-Request-Id', String(request.id), ...known.headers];
-      const own = headOf(cached, caching);
+      const own = headOf(cached, caching, known.access);
       for (const name in own) head.push(name, own[name] ?? '');
       const { body } = cached;
       head.push('Content-Type', MEDIA_TYPES[format], 'Content-Length', String(body.length));
@@ -87,6 +88,7 @@ export function createRepeats({ tokens, endpoints, begin }: RepeatsDeps): Repeat
 export function headOf(
   { age, headers, etag, hit }: Cached,
   caching: number,
+  access: Access,
 ): Record<string, string> {
   const ttl = Math.max(0, caching - age);
   return {
@@ -94,7 +96,7 @@ export function headOf(
     'Cache-Control': `private, max-age=${ttl}`,
     'Cache-Status': hit ? `tailpond; hit; ttl=${ttl}` : `tailpond; fwd=miss; stored; ttl=${ttl}`,
     ETag: etag,
-    ...headers,
+    ...visibleTo(access, headers),
   };
 }
 

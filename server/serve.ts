@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -91,8 +91,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
   try {
     const data = resolve(config.data);
     const [logs, folder] = [join(data, 'logs'), join(data, 'store')];
-    mkdirSync(logs, { recursive: true });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(config, logs, folder);
     const token = readToken(config, folder);
     const tokenFile = config.tokens ?? join(data, 'tokens.json');
     const tokens = openTokens(token.value, tokenFile);
@@ -188,6 +187,27 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     await closeAll();
     throw error;
   }
+}
+
+/** What a path can be at fault for, and not the disk: starting again does not help. */
+const WRONG_PATH = ['ENOTDIR', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG'];
+
+/** Makes the folders of the data. Throws ConfigError where a setting names no folder, and none that could be made. */
+function makeFolders({ data, endpoints }: Config, logs: string, store: string): void {
+  try {
+    mkdirSync(logs, { recursive: true });
+    mkdirSync(store, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!WRONG_PATH.includes(code)) throw error;
+    throw new ConfigError([
+      `TAILPOND_DATA: expected a folder, or a path where one can be made, got ${JSON.stringify(data)} (${code})`,
+    ]);
+  }
+  if (endpoints && !statSync(endpoints, { throwIfNoEntry: false })?.isDirectory())
+    throw new ConfigError([
+      `TAILPOND_ENDPOINTS: expected a folder, got ${JSON.stringify(endpoints)}, which is none`,
+    ]);
 }
 
 /** Takes the store; null while a command has it that will soon have ended. Throws StoreInUse for a service or a restore. */

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { readTokenFile, SCOPES, type Scope } from './token-file.ts';
 
 /** What the bearer of a token may do. */
@@ -50,7 +51,7 @@ export function openTokens(token: string, path: string): Tokens {
   const everything: Access = { id: null, scopes: new Set(SCOPES), project: null };
   // Compared with where an id is unknown. Random, so nothing has this digest.
   const nobody = randomBytes(32);
-  let known = readKnown(path);
+  let known = readKnown(path, new Map());
 
   return {
     find(given) {
@@ -68,20 +69,21 @@ export function openTokens(token: string, path: string): Tokens {
     },
     count: () => known.size,
     reload() {
-      known = readKnown(path);
+      known = readKnown(path, known);
     },
   };
 }
 
-function readKnown(path: string): ReadonlyMap<string, Known> {
+/** The tokens of the file; of one that is what it was `before` the access is the same, so that what it has open goes on. */
+function readKnown(path: string, before: ReadonlyMap<string, Known>): ReadonlyMap<string, Known> {
   return new Map(
-    readTokenFile(path).map(({ id, hash: hex, scopes, expires, project }) => [
-      id,
-      {
-        digest: Buffer.from(hex, 'hex'),
-        access: { id, scopes: new Set(scopes), project: project ?? null },
-        expiresMs: expires === undefined ? Infinity : Date.parse(expires),
-      },
-    ]),
+    readTokenFile(path).map(({ id, hash: hex, scopes, expires, project }) => {
+      const digest = Buffer.from(hex, 'hex');
+      const access = { id, scopes: new Set(scopes), project: project ?? null };
+      const old = before.get(id);
+      const isOld = old?.digest.equals(digest) && isDeepStrictEqual(old.access, access);
+      const expiresMs = expires === undefined ? Infinity : Date.parse(expires);
+      return [id, { digest, access: old && isOld ? old.access : access, expiresMs }];
+    }),
   );
 }

@@ -46,7 +46,7 @@ export async function sendExport(
     setHeaders(response, filter, format);
     response.set({ [COUNT]: String(rows), 'Content-Length': String((await stat(path)).size) });
     response.setTimeout(READ_MS, () => response.destroy());
-    await pipeline(createReadStream(path), response);
+    await pipeline(createReadStream(path), response, { signal });
   } finally {
     await rm(path, { force: true });
   }

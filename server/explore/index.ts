@@ -1,15 +1,16 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { requires } from '../auth.ts';
+import { accessOf, requires, revoked } from '../auth.ts';
 import type { Parameter } from '../compile.ts';
 import { disconnected } from '../disconnected.ts';
 import { encode } from '../encode.ts';
 import { AppError } from '../errors.ts';
 import { encodeRows, formatOf, MEDIA_TYPES } from '../formats/index.ts';
-import { type FreshnessDeps, freshness } from '../freshness.ts';
+import { type FreshnessDeps, freshness, visibleTo } from '../freshness.ts';
 import { searchOf } from '../parameters.ts';
 import { redact } from '../redact.ts';
 import { redaction } from '../redaction.ts';
 import type { Store } from '../store/index.ts';
+import type { Tokens } from '../tokens.ts';
 import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
 import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
@@ -19,6 +20,7 @@ import { createTail } from './tail.ts';
 
 export interface ExploreDeps extends FreshnessDeps {
   readonly store: Store;
+  readonly tokens: Pick<Tokens, 'holds'>;
   /** Whether the service is stopping. */
   readonly isDraining: () => boolean;
 }
@@ -59,7 +61,7 @@ export function explore(deps: ExploreDeps): Router {
   let exports = 0;
   const router = Router();
   const get = (name: keyof typeof EXPLORE, answer: Answerer) =>
-    router.all(`/${name}/:source`, requires('query'), only(answer));
+    router.all(`/${name}/:source`, requires('query'), only(answer, deps.tokens));
 
   get('entries', async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.entries, store);
@@ -68,7 +70,7 @@ export function explore(deps: ExploreDeps): Router {
     const rows = await newestEntries(filter, limit, store, signal);
     const options = { redact: redactOf(request), asStored: true };
     response.set({
-      ...(await freshness([filter.source], deps)),
+      ...visibleTo(accessOf(response), await freshness([filter.source], deps)),
       'Tailpond-Truncated': String(rows.truncated),
       'Cache-Control': 'private, no-cache',
       'Content-Type': MEDIA_TYPES[format],
@@ -80,7 +82,7 @@ export function explore(deps: ExploreDeps): Router {
     const filter = await filterOf(request, response, EXPLORE.histogram, store);
     const most = within(BUCKETS.name, filter.values.buckets, 500);
     const { buckets, stepSeconds } = await histogram(filter, most, store, signal);
-    response.set(await freshness([filter.source], deps));
+    response.set(visibleTo(accessOf(response), await freshness([filter.source], deps)));
     response
       .set('Cache-Control', 'private, no-cache')
       .json({ result: buckets, step_seconds: stepSeconds });
@@ -96,7 +98,9 @@ export function explore(deps: ExploreDeps): Router {
     const filter = await filterOf(request, response, EXPLORE.tail, store);
     const last = request.get('Last-Event-ID') ?? '';
     const after = /^\d{1,18}$/.test(last) ? BigInt(last) : null;
-    await tail.send({ filter, redact: redactOf(request), after }, response, signal);
+    const { project } = accessOf(response);
+    const question = { filter, redact: redactOf(request), after, pinned: project !== null };
+    await tail.send(question, response, signal);
   });
 
   get('export', async (request, response, signal) => {
@@ -119,15 +123,16 @@ export function explore(deps: ExploreDeps): Router {
   return router;
 }
 
-function only(answer: Answerer): RequestHandler<{ source: string }> {
+function only(answer: Answerer, tokens: Pick<Tokens, 'holds'>): RequestHandler<{ source: string }> {
   return async function answerQuestion(request, response) {
     if (request.method !== 'GET') throw new AppError('METHOD_NOT_ALLOWED', { allow: ['GET'] });
-    const signal = disconnected(response);
+    const signal = AbortSignal.any([disconnected(response), revoked(tokens, response)]);
     try {
       await answer(request, response, signal);
     } catch (error) {
       // What was sent already can not be taken back: the client must see that it is not whole.
-      if (signal.aborted || response.headersSent) return void response.destroy();
+      if (response.headersSent || response.destroyed) return void response.destroy();
+      if (signal.reason instanceof AppError) throw signal.reason;
       throw error instanceof Error && error.message.startsWith('Out of Memory Error')
         ? new AppError('QUERY_TOO_LARGE', { cause: error })
         : error;

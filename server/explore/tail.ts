@@ -21,8 +21,8 @@ const CLIENTS = 32;
 export interface Tail {
   /**
    * Sends entries as they are stored, as server-sent events, until the client leaves: `entries`, a list of them, oldest
-   * first; `skipped`, how many more there were. The id of an event is when its entries were stored, in microseconds since
-   * the epoch; `after` is that of the last one that the client had. Throws `OVERLOADED`.
+   * first; `skipped`, how many more there were. The id of an event is when the newest of its entries was stored, in
+   * microseconds since the epoch; `after` is that of the last one that the client had. Throws `OVERLOADED`.
    */
   send(question: TailQuestion, response: Response, signal: AbortSignal): Promise<void>;
 }
@@ -31,6 +31,8 @@ export interface TailQuestion {
   readonly filter: Filter;
   readonly redact: ((text: string) => string) | undefined;
   readonly after: bigint | null;
+  /** Whether other projects are to be kept from the client: then it is not told when something was stored that it does not get. */
+  readonly pinned: boolean;
 }
 
 /** `isDraining`: whether the service stops, and the streams with it. */
@@ -54,7 +56,7 @@ export function createTail(
 }
 
 async function follow(
-  { filter, redact, after }: TailQuestion,
+  { filter, redact, after, pinned }: TailQuestion,
   response: Response,
   store: Pick<Store, 'query' | 'sandbox' | 'commits'>,
   signal: AbortSignal,
@@ -76,7 +78,7 @@ async function follow(
     'X-Accel-Buffering': 'no',
   });
   response.flushHeaders();
-  send(`retry: 2000\nid: ${seen}\n\n`);
+  send(`retry: 2000\n${pinned ? '' : `id: ${seen}\n`}\n`);
   while (!signal.aborted && !isDraining()) {
     const { ended, storedUs } = store.commits();
     if (ended !== commits) {
@@ -117,16 +119,23 @@ async function eventsOf(
       if (error instanceof AppError && error.code === 'RESULT_TOO_LARGE') return null;
       throw error;
     });
-  if (newest && !newest.truncated) return event('entries', until, listOf(newest, redact));
-  const { rows } = await store.sandbox.query(`select count(*) ${from}`, bounds, {
-    maxRows: 1,
-    signal,
-  });
-  const skipped = Number(rows[0]?.[0]) - (newest?.rows.length ?? 0);
+  if (newest && !newest.truncated)
+    return event('entries', lastOf(newest, until), listOf(newest, redact));
+  const sql = `select count(*), epoch_us(max(ingested_at)) ${from}`;
+  const { rows } = await store.sandbox.query(sql, bounds, { maxRows: 1, signal });
+  const [count, last] = rows[0] ?? [];
+  const skipped = Number(count) - (newest?.rows.length ?? 0);
+  const id = BigInt((last ?? until) as bigint);
   return (
-    event('skipped', until, JSON.stringify({ entries: skipped })) +
-    (newest ? event('entries', until, listOf(newest, redact)) : '')
+    event('skipped', id, JSON.stringify({ entries: skipped })) +
+    (newest ? event('entries', id, listOf(newest, redact)) : '')
   );
+}
+
+/** When the newest of the entries was stored, which come newest first: of others a client need not be told. */
+function lastOf({ columns, rows }: Rows, otherwise: bigint): bigint {
+  const stored = rows[0]?.[columns.findIndex(({ name }) => name === 'ingested_at')];
+  return stored === undefined ? otherwise : BigInt(stored as bigint);
 }
 
 function event(name: string, id: bigint, data: string): string {

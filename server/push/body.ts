@@ -149,7 +149,7 @@ function tooLarge(maxBytes: number, when: string): AppError {
 
 function unreadable(request: IncomingMessage, cause: unknown): AppError {
   const encoding = request.headers['content-encoding'];
-  const detail = request.destroyed
+  const detail = !request.complete
     ? 'The client has gone.'
     : `Expected the body to be packed by ${encoding}, as its Content-Encoding says, got something else.`;
   return new AppError('REQUEST_INVALID', { detail, cause });

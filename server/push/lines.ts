@@ -5,11 +5,14 @@ const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+/** The member in which some clients of Logflare send their lines. */
+const KEY = 'batch';
 /** A byte-order mark, which tailing strips at the start of a file only. */
 const MARK = [0xef, 0xbb, 0xbf];
 
@@ -21,8 +24,8 @@ export interface Cutter {
 }
 
 /**
- * Makes lines of a pushed body, byte for byte: of an array one line an element, of one object one line, and anything else is
- * lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
+ * Makes lines of a pushed body, byte for byte: of an array one line an element, of an object with the member `batch` one line an
+ * element of that, of any other one object one line, and anything else is lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
  * worth is judged where lines of all files are. With `areLines` it is lines for certain, whatever the first begins with.
  */
 export function createCutter(areLines = false): Cutter {
@@ -65,7 +68,10 @@ export function createCutter(areLines = false): Cutter {
     },
     end(blocks) {
       if (form === 'array' && !over) throw invalid('one without its end');
-      if (form === 'object' && breaks && isOneValue(blocks)) joinLines(blocks);
+      if (form !== 'object' || !isOneValue(blocks)) return;
+      const batch = batchIn(blocks);
+      if (batch) unwrap(blocks, batch);
+      else if (breaks) joinLines(blocks);
     },
   };
 }
@@ -116,6 +122,46 @@ function isOneValue(blocks: readonly Buffer[]): boolean {
     }
   }
   return begun && at.depth === 0;
+}
+
+/** Where the array that is the object's member `batch` begins and ends, in bytes from the first on; null without one. */
+function batchIn(blocks: readonly Buffer[]): { from: number; to: number } | null {
+  const at = outermost();
+  let [offset, from] = [0, -1];
+  let [key, isValue] = ['', false];
+  for (const block of blocks)
+    for (const byte of block) {
+      const { depth, inString } = at;
+      follow(at, byte);
+      if (from >= 0) {
+        if (at.depth === 1) return { from, to: offset };
+      } else if (depth === 1 && inString) {
+        if (!isValue && at.inString && key.length < KEY.length + 1)
+          key += String.fromCharCode(byte);
+      } else if (depth === 1 && byte === COLON) isValue = true;
+      else if (depth === 1 && byte === COMMA) [key, isValue] = ['', false];
+      else if (depth === 1 && byte === OPEN_BRACKET && isValue && key === KEY) from = offset;
+      offset++;
+    }
+  return null;
+}
+
+/** Leaves nothing but the elements of the array, each in a line. */
+function unwrap(blocks: readonly Buffer[], { from, to }: { from: number; to: number }): void {
+  const at = outermost();
+  let offset = 0;
+  for (const block of blocks)
+    for (const [i, byte] of block.entries()) {
+      const place = offset++;
+      if (place === to) block[i] = NEWLINE;
+      else if (place <= from || place > to) block[i] = SPACE;
+      else {
+        const { depth } = at;
+        follow(at, byte);
+        if (byte === NEWLINE) block[i] = withoutBreak(at);
+        else if (depth === 0 && !at.inString && byte === COMMA) block[i] = NEWLINE;
+      }
+    }
 }
 
 function joinLines(blocks: readonly Buffer[]): void {

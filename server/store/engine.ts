@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
@@ -70,6 +70,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   try {
     mkdirSync(options.temporary, { recursive: true, mode: 0o700 });
     refuseLoneLog(options.database);
+    if (!options.readOnly) keepPrivate(options.database);
     if (!options.readOnly && !existsSync(options.database)) await makeDatabase(options.database);
     instance = await DuckDBInstance.create(options.database, {
       storage_compatibility_version: STORAGE_VERSION,
@@ -118,6 +119,22 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       opened = false;
     },
   };
+}
+
+/**
+ * Sees to it that the database and its write-ahead log are their owner's alone, whatever the folder's mode is. The engine makes
+ * the log anew after each checkpoint, with the mask of the process.
+ */
+function keepPrivate(database: string): void {
+  process.umask(process.umask() | 0o077);
+  for (const path of [database, `${database}.wal`])
+    try {
+      chmodSync(path, 0o600);
+    } catch (error) {
+      // It is not there yet, or is another user's, who has decided.
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['ENOENT', 'EPERM', 'EROFS'].includes(code)) throw error;
+    }
 }
 
 /**

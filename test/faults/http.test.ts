@@ -318,6 +318,8 @@ describe('HTTP: odd requests', () => {
         ])
           expect((await exchange(service.url, request)).statuses.join()).to.be.oneOf(['', '431']);
         await check(get('/readyz'), 200);
+        await check(get('/readyz', 'Host: y'), 400);
+        await check(get(LOGS, 'host: x', KEY), 400);
         await check(get(LOGS, KEY, ...Array.from({ length: 80 }, (_, n) => `X-${n}: x`)), 200);
         // A token behind the headers that Node passes over must not count, nor one of two be overlooked.
         await check(get(LOGS, ...Array.from({ length: 2000 }, (_, n) => `X-${n}: x`), KEY), 431);

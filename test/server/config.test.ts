@@ -179,6 +179,15 @@ describe('settings', () => {
     expect(nearest('TAILPOND_MAXLINE')).to.contain('TAILPOND_MAX_LINE');
     expect(nearest('TAILPOND_TOKENFILE')).to.contain('TAILPOND_TOKEN_FILE');
     expect(readConfig({ TAILPOND_A: '', TAILPOND_B: '' }).warnings).to.have.length(2);
+    expect(nearest('TAILPOND_ENCRYPTION')).not.to.contain('nearest');
+  });
+
+  it('tell of unknown variables beside wrong values, and the unit that a size lacks', () => {
+    const found = faults({ TAILPOND_MEMORY: '2G', TAILPOND_PROT: '1', TAILPOND_MAX_DISK: '20g' });
+    expect(found).to.have.length(3);
+    expect(found[0]).to.match(/^TAILPOND_MEMORY: .*got "2G"; the unit is GB$/);
+    expect(found[1]).to.match(/^TAILPOND_MAX_DISK: .*got "20g"; the unit is GB$/);
+    expect(found[2]).to.contain('TAILPOND_PROT is no setting');
   });
 });
 

@@ -281,7 +281,7 @@ describe('the live tail', () => {
           };
           const filter = { source: 'auth_logs', where: 'true', values: {} } as const;
           const done = createTail(pond.store, () => false).send(
-            { filter, redact: undefined, after: null },
+            { filter, redact: undefined, after: null, pinned: false },
             response as never,
             left.signal,
           );

@@ -199,6 +199,11 @@ describe('SQL of callers: views and records', () => {
         .set('X-API-KEY', TOKEN)
         .send({ project: 'p', sql: { a: 1 } });
       expect(nested.body.code).to.equal('REQUEST_INVALID');
+      for (const type of ['text/plain', 'application/sql', 'multipart/form-data; boundary=x']) {
+        const other = await http.post(LOGS).type(type).set('X-API-KEY', TOKEN).send(sql);
+        expect(other.status, type).to.equal(415);
+        expect(other.body.detail).to.include('application/json').and.include(type);
+      }
       const long = `select '${'x'.repeat(65_537)}'`;
       const { body } = await http
         .post(LOGS)

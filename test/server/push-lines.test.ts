@@ -39,6 +39,42 @@ describe('the lines of a pushed body', () => {
       { numRuns: 500 },
     );
   });
+
+  it('are the elements of the array `batch` of an object, whatever else is in it', () => {
+    const others = fc.dictionary(
+      fc.string().filter((key) => key !== 'batch'),
+      fc.jsonValue({ maxDepth: 3 }),
+    );
+    const elements = fc.array(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })));
+    fc.assert(
+      fc.property(
+        fc.tuple(others, elements, others),
+        fc.constantFrom('', ' ', '\n  '),
+        fc.integer({ min: 1, max: 40 }),
+        ([before, batch, after], space, piece) => {
+          const body = JSON.stringify({ ...before, batch, ...after }, null, space);
+          const lines = cut(body, piece)
+            .split('\n')
+            .filter((line) => line.trim() !== '');
+          expect(lines.map((line) => JSON.parse(line))).to.deep.equal(
+            JSON.parse(JSON.stringify(batch)),
+          );
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are the object itself where `batch` is no array of its own', () => {
+    for (const text of [
+      '{"batch":"[1,2]"}',
+      '{"a":{"batch":[1,2]}}',
+      '{"a":"batch","b":[1,2]}',
+      '{"batches":[1,2],"batc":[3]}',
+      '{"a":["batch",[1]]}',
+    ])
+      expect(cut(text, 3)).to.equal(text);
+  });
 });
 
 /** What a cutter makes of a text that comes in pieces of so many bytes. */

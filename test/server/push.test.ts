@@ -152,6 +152,7 @@ describe('POST /api/logs', () => {
         const answer = await post(served, EDGE, body, { 'Content-Encoding': encoding });
         expect(answer.status, encoding).to.equal(status);
         expect(answer.body.code).to.equal(code);
+        expect(answer.body.detail, encoding).to.match(/^Expected the /);
       };
       await check('zstd', text('x'), 415, 'ENCODING_UNKNOWN');
       await check('constructor', text('x'), 415, 'ENCODING_UNKNOWN');

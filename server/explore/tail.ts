@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
 import { AppError } from '../errors.ts';
 import { writerOf } from '../formats/index.ts';
-import type { Rows, Store } from '../store/index.ts';
+import { microsOf, type Rows, type Store } from '../store/index.ts';
 import { BYTES, COLUMNS, MAX_BYTES } from './entries.ts';
 import type { Filter } from './filter.ts';
 
@@ -135,7 +135,7 @@ async function eventsOf(
 /** When the newest of the entries was stored, which come newest first: of others a client need not be told. */
 function lastOf({ columns, rows }: Rows, otherwise: bigint): bigint {
   const stored = rows[0]?.[columns.findIndex(({ name }) => name === 'ingested_at')];
-  return stored === undefined ? otherwise : BigInt(stored as bigint);
+  return stored === undefined ? otherwise : microsOf(String(stored));
 }
 
 function event(name: string, id: bigint, data: string): string {

@@ -34,7 +34,7 @@ export type { PoolUse, Readers, RowColumn, Rows } from './read.ts';
 export type { Removal, Retention } from './retention.ts';
 export type { Span } from './span.ts';
 export type { Plain, ValueKind } from './values.ts';
-export { isoUtc } from './values.ts';
+export { isoUtc, microsOf } from './values.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */

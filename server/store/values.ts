@@ -55,3 +55,9 @@ export function isoUtc(micros: bigint): string {
     ? `${text}Z`
     : `${text}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}Z`;
 }
+
+/** The microseconds since the epoch of a text that `isoUtc` made. */
+export function microsOf(iso: string): bigint {
+  const [, second = '', fraction = ''] = /^([^.]*?)(?:\.(\d+))?Z$/.exec(iso) ?? [];
+  return BigInt(Date.parse(`${second}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));
+}

@@ -110,7 +110,7 @@ describe('a token of one project', () => {
           '/api/endpoints/query/logs.all?project=mine',
           '/api/endpoints/query/logs.all?project=mine&sql=select%20id%20from%20auth_logs',
           '/api/endpoints/query/usage.api-counts?project=mine&interval=daily',
-          '/api/histogram/auth_logs?project=mine&iso_timestamp_start=2026-08-21&iso_timestamp_end=2026-08-22',
+          '/api/histogram/auth_logs?project=mine&from=2026-08-21T00:00:00Z&to=2026-08-22T00:00:00Z',
         ];
         for (const path of paths) {
           await eventually(async () => expect(await ask(path, TOKEN)).not.to.deep.equal([]));

@@ -28,7 +28,8 @@ describe('a start', () => {
       const inside = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
       const open = () =>
         readdirSync(store, { withFileTypes: true })
-          .filter((entry) => entry.isFile() && (statSync(join(store, entry.name)).mode & 0o077) > 0)
+          .filter((entry) => entry.name.startsWith('tailpond.duckdb'))
+          .filter(({ name }) => (statSync(join(store, name)).mode & 0o077) > 0)
           .map(({ name }) => name);
       const life = (id: string) =>
         withService(

@@ -135,7 +135,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
         await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
       } catch (error) {
-        trouble = error instanceof Error ? error.message : String(error);
+        trouble = reasonOf(error);
         log.error({ err: error }, 'lines could not be stored; they are read again');
         if ((await storing.giveUp()) > 0) retryMs = RETRY_MS;
         // At once, so that what is pending is told right meanwhile; where that fails, too, the next round begins with it.
@@ -184,6 +184,12 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       await running.finally(() => tracker.close());
     },
   };
+}
+
+/** What an error says, and what those say that led to it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
 }
 
 /** Group-writable, its group inherited, so that a shipper that runs as another user can write. */

@@ -14,6 +14,9 @@ export function health(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status
   return router;
 }
 
+/** How Node and the engine say that there is no space. */
+const FULL = /\bENOSPC\b|\bEDQUOT\b|No space left on device/i;
+
 /** Throws `UNHEALTHY`, and why, unless lines can be stored and the store answers. */
 export async function checkReady(
   store: Pick<Store, 'probe'>,
@@ -21,10 +24,12 @@ export async function checkReady(
 ): Promise<void> {
   const { trouble, noRoom } = ingest.status();
   if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
-  if (trouble)
+  if (trouble) {
+    const why = FULL.test(trouble) ? 'The disk is full: lines' : 'Lines';
     throw new AppError('UNHEALTHY', {
-      detail: 'Lines can not be stored at present; the log says why.',
+      detail: `${why} can not be stored at present; the log says why.`,
     });
+  }
   await store.probe().catch((cause) => {
     throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
   });

@@ -16,6 +16,7 @@ import { type OpenEndpoints, openEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { listen } from './listen.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
+import { createRejectionLog } from './rejection-log.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
 import { openStore, type Store, StoreInUse, type StoreLock } from './store/index.ts';
@@ -113,6 +114,8 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       logger.warn(
         'the file system of the store has no locks: see that no second tailpond is started on it',
       );
+    const rejections = createRejectionLog(logger);
+    closers.push(rejections.close);
     const opened = await openStore({
       folder,
       sql: join(ROOT, 'sql'),
@@ -121,6 +124,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
       onFatal: (error) => crash(error, 'the database has given up'),
+      onRejected: rejections.note,
       onStuck: (error) => crash(error, 'a query can not be ended', abandon),
     });
     store = opened;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Source } from '../../ingest/index.ts';
 
@@ -42,6 +42,7 @@ export async function createPushFile(logs: string, source: Source): Promise<Push
   const path = `${pushFolder(source)}/${id.toString('hex')}.ndjson`;
   const folder = join(logs, pushFolder(source));
   await mkdir(folder, { recursive: true, mode: 0o755 });
+  await checkFolder(logs, source);
   const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
   const handle = await open(join(logs, path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o640);
   try {
@@ -51,6 +52,13 @@ export async function createPushFile(logs: string, source: Source): Promise<Push
     await handle.close();
     throw error;
   }
+}
+
+/** Throws when the folder is not a folder of the drop folder, but leads elsewhere: nothing there is ever read. */
+async function checkFolder(logs: string, source: Source): Promise<void> {
+  const path = pushFolder(source);
+  if (!(await lstat(join(logs, path))).isDirectory())
+    throw new Error(`${path} is no folder, but leads out of the drop folder`);
 }
 
 /**
@@ -94,6 +102,7 @@ class OpenFile implements PushFile {
     if (isNew)
       for (const folder of [pushFolder(source), source, '']) await sync(join(logs, folder));
     // What is written to a file that was removed or moved away meanwhile may never be read.
+    await checkFolder(logs, source);
     const there = await stat(join(logs, path), { bigint: true });
     if (`${there.dev}:${there.ino}` !== inode || Number(there.size) !== this.size + bytes)
       throw new Error(`${path} was removed, moved or changed by another program`);

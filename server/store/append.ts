@@ -37,6 +37,8 @@ export interface WriterOptions {
   readonly parallelism: number;
   /** Bytes of the write-ahead log. */
   walBytes(): number;
+  /** Told of the rejected lines of a batch, once they are stored. */
+  onRejected(lines: readonly RejectedLine[]): void;
 }
 
 /** How many transactions were committed, and how many of them, the first ones, are in the database file itself. */
@@ -80,6 +82,7 @@ export function createWriter({
   clock,
   parallelism,
   walBytes,
+  onRejected,
 }: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
   const dirty = walBytes() > 0;
@@ -165,7 +168,8 @@ export function createWriter({
     }
   };
 
-  const store = async ({ parts, scan }: Group) => {
+  /** Gives the rejected lines, those that the engine could not read among them. */
+  const store = async ({ parts, scan }: Group): Promise<RejectedLine[]> => {
     const ingestedAtUs = stamp();
     const batches = parts.flat();
     if (scan) {
@@ -195,6 +199,7 @@ export function createWriter({
     );
     // It would take memory from the next batch.
     if (scan) await connection.run('drop table scanned');
+    return counts.flatMap(({ rejected }) => rejected);
   };
 
   const storeLines = async (part: Part, ingestedAtUs: bigint, scanned: boolean) => {
@@ -241,7 +246,7 @@ export function createWriter({
    */
   const storeOrSearch = async (group: Group): Promise<void> => {
     try {
-      return await transaction(() => store(group));
+      return onRejected(await transaction(() => store(group)));
     } catch (error) {
       if (error instanceof CommitError) throw error;
       const batches = group.parts.flat();
@@ -256,7 +261,7 @@ export function createWriter({
       await blankLines(batch.staging, poison);
       const rejected = [...batch.rejected, ...poison.map((line) => toRejected(line, UNREADABLE))];
       const rest = { ...batch, rejected, lines: batch.lines - poison.length };
-      await transaction(() => store(alone(rest)));
+      onRejected(await transaction(() => store(alone(rest))));
     }
   };
 

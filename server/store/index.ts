@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sink, Source } from '../../ingest/index.ts';
+import type { RejectedLine, Sink, Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { type Commits, createWriter, type Writer } from './append.ts';
 import { createAsides } from './asides.ts';
@@ -55,6 +55,8 @@ export interface StoreOptions {
   readonly onFatal: (error: Error) => void;
   /** Called once a query goes on long after it was interrupted, `onFatal` without it: it has a thread for good. */
   readonly onStuck?: (error: Error) => void;
+  /** Called with the rejected lines of a batch, once they are stored. */
+  readonly onRejected?: (lines: readonly RejectedLine[]) => void;
 }
 
 /** Six queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
@@ -133,6 +135,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       clock,
       parallelism: engine.parallelism,
       walBytes,
+      onRejected: options.onRejected ?? (() => {}),
     });
     const ends = {
       timeoutMs: queryTimeoutMs,

@@ -44,7 +44,10 @@ describe('a full disk', () => {
           await delay(100);
         }
         await eventually(async () => {
-          if (child.exitCode === null) expect((await service.get('/readyz')).status).to.equal(503);
+          if (child.exitCode !== null) return;
+          const { status, body } = await service.get('/readyz');
+          expect(status).to.equal(503);
+          expect(body.detail).to.match(/^The disk is full/);
         });
         if (child.exitCode === null) {
           free(data);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -127,6 +127,29 @@ describe('POST /api/logs', () => {
       await post(served, EDGE, 'more text\n{"id":"c"}');
       expect(await stored(served, 3, 3)).to.deep.equal(['a', 'b', 'c']);
     }));
+
+  it('acknowledges nothing that is written outside the drop folder', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const [push, outside] = [join(data, 'logs/edge_logs/push'), join(data, 'outside')];
+        expect((await post(served, EDGE, JSON.stringify(entry('a')))).status).to.equal(200);
+        // While a file in it is open, and when the next one is to be made.
+        renameSync(push, outside);
+        symlinkSync(outside, push);
+        const before = readdirSync(outside);
+        for (const id of ['b', 'c', 'd']) {
+          const { status, body } = await post(served, EDGE, JSON.stringify(entry(id)));
+          expect(status, id).to.equal(503);
+          expect(body.code).to.equal('STORAGE_UNAVAILABLE');
+        }
+        expect(readdirSync(outside)).to.deep.equal(before);
+        unlinkSync(push);
+        expect((await post(served, EDGE, JSON.stringify(entry('e')))).status).to.equal(200);
+        await eventually(async () =>
+          expect((await served.rows()).map(({ id }) => id)).to.include.members(['a', 'e']),
+        );
+      }),
+    ));
 
   it('gives an entry without a timestamp the time of ingestion, and counts it', () =>
     serving(async (served) => {

@@ -35,6 +35,9 @@ const TELL_MS = 2500;
 /** What closing needs beside the database's last checkpoint. */
 const CLOSE_MS = 1000;
 
+/** Of one Ctrl-C the terminal tells the service, and npm does, too: a signal that follows so soon is not a second one. */
+const SAME_SIGNAL_MS = 1000;
+
 const STORE_RETRY_MS = 100;
 const CACHE_ENTRIES = 1000;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -62,9 +65,14 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
   };
+  let stopSince = 0;
   const stop = async (signal: string) => {
-    if (draining) return abandon();
+    if (draining) {
+      if (performance.now() - stopSince > SAME_SIGNAL_MS) abandon();
+      return;
+    }
     draining = true;
+    stopSince = performance.now();
     stopUntil = performance.now() + STOP_MS - CLOSE_MS;
     logger.info({ signal }, 'stopping');
     setTimeout(abandon, STOP_MS).unref();

@@ -5,6 +5,8 @@ import { encode } from './encode.ts';
 import type { Endpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { bracketed, searchOf } from './parameters.ts';
+import { redact } from './redact.ts';
+import { redaction } from './redaction.ts';
 import { wouldRemove } from './retention.ts';
 import { type RetryDeps, retry } from './retry.ts';
 import type { Limits, Plain, Store } from './store/index.ts';
@@ -59,7 +61,7 @@ function answer(read: (search: URLSearchParams) => Plain[] | Promise<Plain[]>): 
     response
       .set('Cache-Control', 'private, no-cache')
       .type('json')
-      .send(`{"result":${encode(result)}}`);
+      .send(`{"result":${encode(result, redaction(request) ? redact : undefined)}}`);
   };
 }
 

@@ -1,6 +1,6 @@
 /** What is done to a JSON text on the way. */
 export interface RewriteOptions {
-  /** Is given every string value (not keys), unescaped, and returns what to put. */
+  /** Is given every string value (not keys), unescaped, and numbers of many digits, and returns what to put. */
   readonly redact?: ((value: string) => string) | undefined;
   /**
    * Logflare's records form: every object whose parent is not an array is wrapped in a one-element array
@@ -16,6 +16,9 @@ export interface RewriteOptions {
 export function strictJson(text: string, options: RewriteOptions): string | undefined {
   return new Rewrite(text, options).run();
 }
+
+/** Digits of the shortest number that can be a payment card's. */
+export const LONG_NUMBER = 13;
 
 /** Codes of the characters that JSON's grammar turns on. */
 const TAB = 0x09;
@@ -76,7 +79,7 @@ class Rewrite {
       case QUOTE:
         return this.#string() && this.#next();
       default:
-        return this.#skipTo(endOfWord(this.#text, this.#at)) && this.#next();
+        return this.#word() && this.#next();
     }
   }
 
@@ -126,13 +129,25 @@ class Rewrite {
   #string(): boolean {
     const start = this.#at;
     if (!this.#skipTo(endOfString(this.#text, start))) return false;
-    if (this.#redact === undefined || this.#dropping > 0) return true;
-    const value = unquote(this.#text.slice(start, this.#at));
-    const redacted = this.#redact(value);
-    if (redacted === value) return true;
+    if (this.#redact && this.#dropping === 0)
+      this.#put(start, unquote(this.#text.slice(start, this.#at)), this.#redact);
+    return true;
+  }
+
+  #word(): boolean {
+    const start = this.#at;
+    if (!this.#skipTo(endOfWord(this.#text, start))) return false;
+    if (this.#redact && this.#dropping === 0 && this.#at - start >= LONG_NUMBER)
+      this.#put(start, this.#text.slice(start, this.#at), this.#redact);
+    return true;
+  }
+
+  /** Puts a string in the place of the value that began at `start`, if there is something to hide in it. */
+  #put(start: number, value: string, redact: (value: string) => string): void {
+    const redacted = redact(value);
+    if (redacted === value) return;
     this.#output += this.#text.slice(this.#copied, start) + JSON.stringify(redacted);
     this.#copied = this.#at;
-    return true;
   }
 
   /** Whether the frame is an object and stands, or stood, in none or in another object. */

@@ -7,11 +7,14 @@ const SHORTEST = '::1'.length;
 
 /**
  * The text with personal data replaced by `REDACTED`: IPv4 and IPv6 addresses, e-mail addresses,
- * JWTs, bearer tokens and payment-card numbers. In doubt it hides: a version such as `113.0.0.0` is
+ * JWTs, bearer and other tokens, and payment-card numbers; as they are written in URLs and JSON, too. In doubt it hides: a version such as `113.0.0.0` is
  * an IPv4 address too. Takes time linear in the text, whatever the text.
  */
 export function redact(text: string): string {
-  const visible = text.replace(BEARER, `$1${MARK}`);
+  const visible = IN_WHOLE.reduce(
+    (rest, { hint, hide }) => (hint.test(rest) ? hide(rest) : rest),
+    text,
+  );
   const kinds = KINDS.filter(({ hint }) => hint.test(visible));
   if (kinds.length === 0) return visible;
   const hide = (part: string) => kinds.reduce((rest, kind) => kind.hide(rest), part);
@@ -37,23 +40,57 @@ interface Kind {
  */
 
 /**
- * The scheme in any letter case, a blank (in a URL `%20` or `+`) and a token, whose slashes may be
- * escaped.
+ * The scheme in any letter case, a blank (in a URL `%20` or `+`), a colon or an equals sign, and a
+ * token, whose slashes may be escaped.
  */
-const BEARER = /(bearer(?:[ \t]+|%20|\+))[\w.~+/=-]+(?:\\\/[\w.~+/=-]*){0,99}/gi;
+const BEARER = /(bearer(?:[ \t]+|%20|\+|[ \t]*[:=][ \t]*))[\w.~+/=-]+(?:\\\/[\w.~+/=-]*){0,99}/gi;
+
+/** What clients put into the query string of a URL, which may stand in another's. */
+const PARAMETER =
+  /((?:[?&]|%3F|%26)(?:(?:access|refresh|id)_?)?(?:token|api_?key|password|secret)(?:=|%3D))(?:[^&#\s"'\\<>%]|%(?!2[02367]|0A)[\dA-F]{2})+/gi;
+
+/** Keys whose beginning says what they are: of Supabase, and of tailpond itself. */
+const KEY = /(?<![\dA-Za-z])(?:sb_secret_|tp_[\dA-Za-z]{1,32}_)[\w-]{8,}/g;
+
+/** An IPv6 address whose colons are escaped as in a URL. */
+const IPV6_IN_URL =
+  /(?<![\dA-Za-z]|%[\dA-Fa-f])(?:[\da-f]{0,4}%3A){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{0,4})(?![\dA-Za-z])|(?<=%(?!3A)[\dA-F]{2})(?:[\da-f]{0,4}%3A){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{0,4})(?![\dA-Za-z])/gi;
+
+/** A card's number whose groups are parted as in a URL. */
+const CARD_IN_URL =
+  /(?<![\dA-Za-z]|%[\dA-Fa-f])[2-6]\d{3}(?:(%20)\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|(%20)\d{6}\2\d{4,5})(?![\dA-Za-z])/g;
+
+/** Kinds in which escapes of URLs are parts of what is hidden. */
+const IN_WHOLE: readonly Kind[] = [
+  { hint: /bearer/i, hide: (text) => text.replace(BEARER, `$1${MARK}`) },
+  { hint: /token|key|password|secret/i, hide: (text) => text.replace(PARAMETER, `$1${MARK}`) },
+  { hint: /sb_secret_|tp_/, hide: (text) => text.replace(KEY, MARK) },
+  { hint: /%3A/i, hide: (text) => text.replace(IPV6_IN_URL, hideIpv6InUrl) },
+  {
+    hint: /\d%20\d/,
+    hide: (text) =>
+      text.replace(CARD_IN_URL, (card) => (isCard(card.replaceAll('%20', '')) ? MARK : card)),
+  },
+];
+
+function hideIpv6InUrl(candidate: string): string {
+  const address = candidate.replaceAll(/%3A/gi, ':');
+  return hideIpv6(candidate, address);
+}
 
 /**
  * What stands between words though it ends in letters or digits: escapes of JSON within the text
- * (`\n`), of terminals (`ESC[32m`) and of URLs. `%40`, `%2B` and `%2E` are not among them: `@`, `+`
- * and `.` are parts of e-mail addresses.
+ * (`\n`), of terminals (`ESC[32m`) and of URLs. `\u0040`, `%40`, `%2540`, `%2B` and `%2E` are not among
+ * them: `@`, `+` and `.` are parts of e-mail addresses.
  */
 const ESCAPES =
-  /(\\(?:u[\dA-Fa-f]{4}|[bfnrt])(?:\[[\d;]*m)?|\p{Cc}\[[\d;]*m|%(?!40|2[BEbe])[\dA-Fa-f]{2})/u;
+  /(\\(?:u(?!0040)[\dA-Fa-f]{4}|[bfnrt])(?:\[[\d;]*m)?|\p{Cc}\[[\d;]*m|%(?!40|2540|2[BEbe])[\dA-Fa-f]{2})/u;
 
 const JWT = /(?<![\dA-Za-z])eyJ[\w.-]+/g;
 
+/** Before the `@` stand words, perhaps with apostrophes between them, or anything in quotes. */
 const EMAIL =
-  /(?<![\p{L}\p{N}_.%+-])[\p{L}\p{N}_.%+-]+(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,20}(?:xn--[\w-]{1,59}|\p{L}{2,63})/gu;
+  /(?:(?<![\p{L}\p{N}_.%+-])[\p{L}\p{N}_.%+-]+(?:'[\p{L}\p{N}_.%+-]+){0,3}|\\?"[^"\\\p{Cc}]{1,64}\\?")(?:@|%40|%2540|\\u0040)(?:[\p{L}\p{N}-]{1,63}\.){1,20}(?:xn--[\w-]{1,59}|\p{L}{2,63})/gu;
 
 const IPV4 = /(?<![\dA-Za-z]|\d\.)\d{1,3}(?:\.\d{1,3}){3}(?![\dA-Za-z])/g;
 
@@ -67,18 +104,19 @@ const IPV6 =
 /** In this order: an e-mail address may end in an IPv4 address, and IPv6 addresses embed them. */
 const KINDS: readonly Kind[] = [
   { hint: /eyJ/, hide: (part) => part.replace(JWT, hideJwt) },
-  { hint: /@|%40/, hide: (part) => part.replace(EMAIL, MARK) },
+  { hint: /@|%40|%2540|\\u0040/, hide: (part) => part.replace(EMAIL, MARK) },
   { hint: /:[\dA-Fa-f]{0,4}:/, hide: (part) => part.replace(IPV6, hideIpv6) },
   { hint: /\d\.\d{1,3}\.\d/, hide: (part) => part.replace(IPV4, hideIpv4) },
-  { hint: /\d(?:[ -]?\d){12}/, hide: hideCards },
+  { hint: /\d(?:[ .+\u00a0-]?\d){12}/, hide: hideCards },
 ];
 
 /**
- * A JWT has three parts, an encrypted one five; some may be empty. A full stop behind it ends a
- * sentence.
+ * A JWT has three parts, an encrypted one five; some may be empty. One that was cut before its
+ * signature has two that are JSON. A full stop behind it ends a sentence.
  */
 function hideJwt(candidate: string): string {
-  if (candidate.split('.', 3).length < 3) return candidate;
+  const [, second, third] = candidate.split('.', 3);
+  if (third === undefined && !second?.startsWith('eyJ')) return candidate;
   return candidate.endsWith('.') ? `${MARK}.` : MARK;
 }
 
@@ -124,9 +162,9 @@ const CARD_START = /(?<![\dA-Za-z]|\d\.)[2-6](?=\d{3})/g;
  */
 const CARD_FORMS = [
   /\d{13,19}(?![\dA-Za-z]|\.\d)/y,
-  /(?<!\d-)\d{4}([ -])\d{4}\1\d{4}\1\d{4}\1\d{1,3}(?![\dA-Za-z]|[.-]\d)/y,
-  /(?<!\d-)\d{4}([ -])\d{4}\1\d{4}\1\d{1,4}(?![\dA-Za-z]|[.-]\d)/y,
-  /(?<!\d-)\d{4}([ -])\d{6}\1\d{4,5}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ .+\u00a0-])\d{4}\1\d{4}\1\d{4}\1\d{1,3}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ .+\u00a0-])\d{4}\1\d{4}\1\d{1,4}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ .+\u00a0-])\d{6}\1\d{4,5}(?![\dA-Za-z]|[.-]\d)/y,
 ];
 
 /** The place after the card number that starts at `start`, or -1. */
@@ -134,8 +172,7 @@ function endOfCard(part: string, start: number): number {
   for (const form of CARD_FORMS) {
     form.lastIndex = start;
     const [printed] = form.exec(part) ?? [];
-    if (printed !== undefined && isCard(printed.replace(/[ -]/g, '')))
-      return start + printed.length;
+    if (printed !== undefined && isCard(printed.replace(/\D/g, ''))) return start + printed.length;
   }
   return -1;
 }

@@ -90,7 +90,7 @@ export function explore(deps: ExploreDeps): Router {
 
   get('projects', async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.projects, store);
-    const result = encode(await projects(filter, store, signal));
+    const result = encode(await projects(filter, store, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   });
 

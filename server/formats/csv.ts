@@ -10,7 +10,9 @@ import type { Writer, WriterOptions } from './writer.ts';
  */
 export function csv(columns: readonly RowColumn[], options: WriterOptions): Writer {
   const field = (value: Plain, column: RowColumn | undefined) => {
-    if (value === null || typeof value === 'number' || typeof value === 'bigint') return value;
+    if (value === null) return value;
+    if (typeof value === 'number' || typeof value === 'bigint')
+      return options.redact ? options.redact(String(value)) : value;
     if (typeof value === 'string' && column?.kind !== 'json')
       return options.redact ? options.redact(value) : value;
     return member(value, column, options);

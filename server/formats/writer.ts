@@ -9,7 +9,7 @@ export interface Writer {
 }
 
 export interface WriterOptions {
-  /** Applied to every string value at any depth, but not to keys. */
+  /** Applied to every string value at any depth and to numbers of many digits, but not to keys. */
   readonly redact?: ((text: string) => string) | undefined;
   /** JSON as it was stored, instead of Logflare's records: nested objects as one-element arrays. */
   readonly asStored?: boolean;

@@ -97,6 +97,20 @@ describe('the entries of a source', () => {
       expect((await get('/api/histogram/auth_logs')).body.errors).to.have.length(2);
     }));
 
+  it('tell their projects and what was rejected without personal data, where redaction is on', () =>
+    withLines(
+      `${line('a', 0, { project: 'ann@example.com' })}[2, "from 10.0.0.1"]\n`,
+      async ({ get }) => {
+        const redacted = (path: string) => get(path).set('SVC-ENDPOINT-REDACT-PII', 'true');
+        expect((await redacted('/api/projects/auth_logs')).body.result).to.deep.equal([
+          { project: 'REDACTED', entries: 1 },
+        ]);
+        const [rejected] = (await redacted('/api/rejected')).body.result;
+        expect(rejected.line).to.equal('[2, "from REDACTED"]');
+        expect((await get('/api/rejected')).body.result[0].line).to.include('10.0.0.1');
+      },
+    ));
+
   it('tell the projects that have most of them', () =>
     withLines(
       line('a', 0) +

@@ -113,6 +113,13 @@ describe('records', () => {
     expect(records('["ü",]', redact)).to.equal(undefined);
   });
 
+  it('redacts numbers of many digits', () => {
+    const redact = (value: string) => value.replace(/^4{16}$/, 'HIDDEN');
+    expect(records('{"a":4444444444444444,"b":[4444444444444444],"c":44}', redact)).to.equal(
+      '[{"a":"HIDDEN","b":["HIDDEN"],"c":44}]',
+    );
+  });
+
   it('does not redact what it drops', () => {
     const seen: string[] = [];
     const redact = (value: string) => {

@@ -159,6 +159,32 @@ describe('redact', () => {
     check(String.raw`\u001b[32m::1\u001b[0m`, String.raw`\u001b[32mREDACTED\u001b[0m`);
   });
 
+  it('hides what is written as in a URL or in JSON', () => {
+    check('ip=2001%3Adb8%3A%3A1&x=1', 'ip=REDACTED&x=1');
+    check('%5B2001%3adb8%3a%3a1%5D%3A443', '%5BREDACTED%5D%3A443');
+    check('at=12%3A30%3A45', 'at=12%3A30%3A45');
+    check('?u=ann%2540example.com&x=1', '?u=REDACTED&x=1');
+    check(String.raw`{"u":"ann\u0040example.com"}`, '{"u":"REDACTED"}');
+    check('"john doe"@example.com wrote', 'REDACTED wrote');
+    check(String.raw`\"john doe\"@example.com`, 'REDACTED');
+    check("o'brien@example.com, 'ann@example.com'", "REDACTED, 'REDACTED'");
+    check('card=4111%201111%201111%201111&cvc=1', 'card=REDACTED&cvc=1');
+    check('4111+1111+1111+1111', 'REDACTED');
+    check('4111.1111.1111.1111', 'REDACTED');
+    check('4111\u00a01111\u00a01111\u00a01111', 'REDACTED');
+  });
+
+  it('hides keys and tokens by their names and by how they begin', () => {
+    check('Bearer: xyz, bearer=xyz', 'Bearer: REDACTED, bearer=REDACTED');
+    check('key sb_secret_abcDEF123456_x.', 'key REDACTED.');
+    check('tp_2ecac1ad63c5_abcdefghijklmnop-_x', 'REDACTED');
+    check('GET /x?token=abc%2Bd&a=1', 'GET /x?token=REDACTED&a=1');
+    check('/x?a=1&access_token=abc#y', '/x?a=1&access_token=REDACTED#y');
+    check('next=%3Ftoken%3Dabc%26a%3D1', 'next=%3Ftoken%3DREDACTED%26a%3D1');
+    check('eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0', 'REDACTED');
+    same('?tokens=3', 'sb_publishable_abcdef', 'tp_x', 'sb_secret_', 'http_2_requests_per_second');
+  });
+
   it('hides every kind in one text', () => {
     check(
       'ann@example.com at 10.0.0.1 via [2001:db8::1]:443 paid by 4111111111111111, Bearer x',
@@ -176,6 +202,11 @@ describe('redact', () => {
       'bearer \\/',
       'Bearer x\\/',
       '\\/',
+      "a'",
+      '"a',
+      'a%3A',
+      '4111%20',
+      '&token=',
     ]) {
       expect(redact(start.repeat(1_000_000))).to.be.a('string');
     }

@@ -3,6 +3,12 @@ import { relative, sep } from 'node:path';
 import { type FSWatcher, watch as watchFiles } from 'chokidar';
 import type { IngestLog } from '../types.ts';
 
+/** More changes than this in a second are not watched: to take each of them would keep all else waiting. … */
+const MOST = 1000;
+const WINDOW_MS = 1000;
+/** … The sweep finds what there is meanwhile, and files that grow are looked at often anyway. */
+const REST_MS = 60_000;
+
 export interface Watch {
   /** Begins anew when the folder at the path is another one than before: the old watch would stay silent for ever. */
   refresh(): Promise<void>;
@@ -21,9 +27,27 @@ export async function startWatch(
   let watcher: FSWatcher | undefined;
   let watched = '';
   let complained = false;
+  let resting: NodeJS.Timeout | undefined;
+  let [changes, since] = [0, 0];
+
+  /** Watches nothing for a while. */
+  const rest = () => {
+    log.debug({}, 'more changes than can be watched: they are found by the sweep');
+    resting = setTimeout(() => {
+      resting = undefined;
+      watched = '';
+    }, REST_MS).unref();
+    watcher?.close().catch(() => {});
+    watcher = undefined;
+  };
 
   const open = () => {
     const opened = watchFiles(folder, { ignoreInitial: true, followSymlinks: false });
+    opened.on('raw', () => {
+      const now = performance.now();
+      if (now - since > WINDOW_MS) [changes, since] = [0, now];
+      if (++changes > MOST && !resting) rest();
+    });
     opened.on('all', (_event, path) => hint(relative(folder, path).split(sep).join('/')));
     opened.on('error', (error) => {
       if (!complained)
@@ -38,6 +62,7 @@ export async function startWatch(
 
   const watch: Watch = {
     async refresh() {
+      if (resting) return;
       const stats = await stat(folder).catch(() => null);
       const identity = stats ? `${stats.dev}:${stats.ino}` : '';
       if (identity === watched) return;
@@ -46,6 +71,7 @@ export async function startWatch(
       watcher = identity === '' ? undefined : open();
     },
     async close() {
+      clearTimeout(resting);
       await watcher?.close();
     },
   };

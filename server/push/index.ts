@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { createMemory, passOver, readLines } from './body.ts';
 import type { PushFiles } from './files.ts';
 import { sourceOf } from './source.ts';
+import { stamped } from './stamp.ts';
 
 export { openPushFiles, type PushFiles } from './files.ts';
 export { leftPushFiles, startRemoval } from './removal.ts';
@@ -20,7 +21,8 @@ const MEMORY_BYTES = 64e6;
 
 /**
  * Takes log lines over HTTP, as one more shipper: they are written to a file of the drop folder, from where they take the
- * way of all lines, and the answer comes when they are safe there.
+ * way of all lines, and the answer comes when they are safe there. Those that come with the token of one project are that project's,
+ * whatever they say themselves.
  */
 export function push({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: string }> {
   const memory = createMemory(MEMORY_BYTES);
@@ -39,17 +41,16 @@ export function push({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?:
   };
 
   async function take(request: Request<{ source?: string }>, response: Response) {
-    if (accessOf(response).project !== null)
-      throw new AppError('PROJECT_FORBIDDEN', {
-        detail: 'Expected a token for all projects: lines name their projects themselves.',
-      });
+    const { project } = accessOf(response);
     const source = sourceOf(request.url, request.params.source);
     const { noRoom } = ingest.status();
     if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
     allowLongBody(request);
     const lines = await readLines(request, memory);
     try {
-      if (lines.blocks.length > 0) await pushFiles.append(source, lines.blocks);
+      const { blocks } = lines;
+      if (blocks.length > 0)
+        await pushFiles.append(source, project === null ? blocks : [stamped(blocks, project)]);
     } finally {
       lines.release();
     }

@@ -59,9 +59,12 @@ export interface StoreOptions {
   readonly onRejected?: (lines: readonly RejectedLine[]) => void;
 }
 
-/** Six queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
+/** Eight queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
 const READERS = 4;
 const QUEUE = 64;
+/** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
+const OWN_READERS = 2;
+const OWN_QUEUE = 1024;
 const SANDBOX_READERS = 2;
 const SANDBOX_QUEUE = 32;
 
@@ -143,6 +146,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       onStuck: options.onStuck ?? options.onFatal,
     };
     const readers = await openReaders(engine, { connections: READERS, queue: QUEUE, ...ends });
+    const own = await openReaders(engine, { connections: OWN_READERS, queue: OWN_QUEUE, ...ends });
     const sandbox = await openReaders(engine, {
       connections: SANDBOX_READERS,
       queue: SANDBOX_QUEUE,
@@ -187,7 +191,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       }
       resume();
     };
-    const ask: Ask = (sql) => fatal(first(() => askReaders(readers, sql)));
+    const ask: Ask = (sql) => fatal(first(() => askReaders(own, sql)));
     const between: Pick<Writer, 'between'> = {
       between: (action) => fatal(writer.between(action)),
     };
@@ -195,7 +199,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const retention = createRetention({
       writer: between,
       ask,
-      readersEnded: () => Promise.all([readers, sandbox, asides].map((each) => each.ended())),
+      readersEnded: () => Promise.all([readers, own, sandbox, asides].map((each) => each.ended())),
       walBytes,
       folder: join(sql, 'retention'),
       clock,
@@ -226,21 +230,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       retention,
       commits: () => writer.commits(),
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
-      probe: () => fatal(readers.probe()),
+      probe: () => fatal(own.probe()),
       describe: (text) => readers.describe(text),
       use: () => readers.use(),
       sandbox: {
         query: (text, values, limits) => fatal(sandbox.query(text, values, limits)),
         use: () => sandbox.use(),
       },
-      busy: () => readers.busy() || sandbox.busy() || asides.busy(),
+      busy: () => readers.busy() || own.busy() || sandbox.busy() || asides.busy(),
       stop(reason) {
-        readers.stop(reason);
-        sandbox.stop(reason);
+        for (const each of [readers, own, sandbox]) each.stop(reason);
       },
       giveWay: (reason) => readers.giveWay(reason),
       async close() {
-        await Promise.all([readers.close(), sandbox.close()]);
+        await Promise.all([readers, own, sandbox].map((each) => each.close()));
       },
       async disk() {
         const free = await freeBytesOf(folder);
@@ -256,7 +259,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       inspect: (signal) => fatal(asides.start(signal, (onOwn) => onOwn(inspect))),
       async shutdown(until = Number.POSITIVE_INFINITY) {
         await asides.close();
-        await Promise.all([readers.close(), sandbox.close()]);
+        await Promise.all([readers, own, sandbox].map((each) => each.close()));
         await writer.close(until);
         connection.closeSync();
         engine.close();

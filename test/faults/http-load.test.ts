@@ -142,6 +142,8 @@ describe('HTTP: slow and greedy clients', () => {
               await stores(data, () => write(books.line()));
               const before = count('200');
               expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
+              for (const path of ['/readyz', '/api/ledger', '/api/retention', '/metrics'])
+                expect((await service.get(path)).status, path).to.equal(200);
               overtaking.push(count('200') === before);
             }
           } finally {

@@ -263,7 +263,7 @@ describe('POST /api/logs', () => {
       }
     }));
 
-  it('is for tokens of the scope ingest that are not pinned to a project', () =>
+  it('is for tokens of the scope ingest, and those of one project push lines of that one alone', () =>
     withFolder(async (data) => {
       const file = tokenFile(data);
       const [ingest, query, admin, pinned] = [
@@ -282,9 +282,22 @@ describe('POST /api/logs', () => {
         await check({ 'X-API-KEY': ingest, Authorization: `Bearer ${ingest}` }, 200);
         await check({ 'X-API-KEY': query }, 403, 'SCOPE_MISSING');
         await check({ 'X-API-KEY': admin }, 403, 'SCOPE_MISSING');
-        await check({ 'X-API-KEY': pinned }, 403, 'PROJECT_FORBIDDEN');
         await check({ 'X-API-KEY': `${TOKEN}x` }, 401, 'UNAUTHORIZED');
         await stored(served, 2);
+        const entries = [
+          { id: 'a', project: 'theirs' },
+          { id: 'b', metadata: { project: 'theirs' } },
+          { id: 'c', project: null },
+          { id: 'd', project: { of: 'theirs' } },
+          {},
+        ];
+        const { body } = await post(served, EDGE, JSON.stringify(entries), {
+          'X-API-KEY': pinned,
+        });
+        expect(body).to.deep.equal(LOGGED);
+        await stored(served, 7);
+        const projects = (await served.rows()).map(({ project }) => project);
+        expect(projects.filter((project) => project === 'p')).to.have.length(5);
       });
     }));
 

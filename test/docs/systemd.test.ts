@@ -7,10 +7,11 @@ import { SETTINGS } from '../../server/settings.ts';
 import { withFolder } from '../helpers.ts';
 import { readBlocks } from './markdown.ts';
 
-const PAGE = 'docs/install.md';
+const UNIT = 'deploy/tailpond.service';
+const ROTATION = 'deploy/logrotate';
 
-describe('the systemd unit of the docs', () => {
-  const unit = unitOf(readFileSync(join(ROOT, PAGE), 'utf8'));
+describe('the systemd unit', () => {
+  const unit = readFileSync(join(ROOT, UNIT), 'utf8');
   const values = (key: string) =>
     [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value);
 
@@ -25,6 +26,7 @@ describe('the systemd unit of the docs', () => {
     expect(values('StartLimitIntervalSec')).to.deep.equal(['0']);
     expect(values('RestartPreventExitStatus')).to.deep.equal(['78']);
     expect(Number(values('TimeoutStopSec')[0])).to.be.above(10);
+    expect(values('ExecReload')).to.deep.equal(['/bin/kill -HUP $MAINPID']);
   });
 
   it('forbids nothing that Node or the drop folders need', () => {
@@ -44,8 +46,26 @@ describe('the systemd unit of the docs', () => {
     }));
 });
 
-function unitOf(markdown: string): string {
-  const block = readBlocks(PAGE, markdown).find(({ language }) => language === 'ini');
-  if (!block) throw new Error(`${PAGE} has no unit`);
-  return `${block.text}\n`;
-}
+describe('the logrotate file', () => {
+  const text = readFileSync(join(ROOT, ROTATION), 'utf8');
+
+  it('is what the docs say', () => {
+    const page = 'docs/shippers.md';
+    const blocks = readBlocks(page, readFileSync(join(ROOT, page), 'utf8'));
+    const rules = text.replace(/^#.*\n/gm, '').trimEnd();
+    expect(blocks.map((block) => block.text)).to.include(rules);
+  });
+
+  it('is what logrotate takes, where that is installed', function () {
+    const file = join(ROOT, ROTATION);
+    const { status, error, stderr } = spawnSync('logrotate', [
+      '--debug',
+      '--state',
+      '/dev/null',
+      file,
+    ]);
+    if (error) return this.skip();
+    expect(status, String(stderr)).to.equal(0);
+    expect(String(stderr)).not.to.match(/^error:/m);
+  });
+});

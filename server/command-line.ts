@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import completion from '@bomb.sh/tab/commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { SOURCES } from '../ingest/index.ts';
 import type { ImportOptions } from './commands/import.ts';
 import type { QueryOptions } from './commands/query.ts';
@@ -11,6 +12,7 @@ import type { TailOptions } from './commands/tail.ts';
 import type { CreateOptions } from './commands/token.ts';
 import { ConfigError } from './config.ts';
 import { FORMATS } from './formats/index.ts';
+import { nearestOf } from './nearest.ts';
 import { ROOT } from './root.ts';
 import { SETTINGS } from './settings.ts';
 import { SCOPES } from './token-file.ts';
@@ -33,6 +35,7 @@ export function commandLine(exit: (code: number) => void): Command {
   asks(program, exit);
   stores(program, exit);
   tokens(program, exit);
+  completes(program);
   return program;
 }
 
@@ -45,7 +48,7 @@ function starts(program: Command) {
     .option('--dry-run', 'print what retention would remove now, as JSON, and remove nothing')
     .addHelpText('after', settings)
     .action((options: StartOptions, { args: [name] }: Command) => {
-      if (name !== undefined) program.error(`error: unknown command '${name}'`);
+      if (name !== undefined) program.error(unknownCommand(name, program));
       return start(options);
     });
   program
@@ -57,6 +60,14 @@ function starts(program: Command) {
     .command('demo')
     .description('run the service on a scratch data folder, with realistic lines')
     .action(() => start({ demo: true }));
+}
+
+function unknownCommand(name: string, { commands }: Command): string {
+  const nearest = nearestOf(
+    name,
+    commands.map((command) => command.name()),
+  );
+  return `error: unknown command '${name}'${nearest ? `\n(Did you mean ${nearest}?)` : ''}`;
 }
 
 const DEMO = [
@@ -79,7 +90,11 @@ function asks(program: Command, exit: (code: number) => void) {
     new Option('--source <source>', 'the source').choices(SOURCES).makeOptionMandatory();
   const remote = (command: Command) =>
     command
-      .option('--url <url>', 'ask the service there, with TAILPOND_TOKEN or TAILPOND_TOKEN_FILE')
+      .option(
+        '--url <url>',
+        'ask the service there, with TAILPOND_TOKEN or TAILPOND_TOKEN_FILE',
+        httpUrl,
+      )
       .option(...JSON_OUT);
 
   remote(program.command('query <endpoint>'))
@@ -101,7 +116,7 @@ function asks(program: Command, exit: (code: number) => void) {
     );
 
   remote(program.command('tail'))
-    .argument('<source>', `one of ${SOURCES.join(', ')}`, oneOfSources)
+    .addArgument(new Argument('<source>', 'the source').choices(SOURCES))
     .description('print entries as they are stored')
     .option('--project <project>', 'only entries of this project')
     .option('--search <text>', 'only entries with this text, in any letter case')
@@ -184,9 +199,11 @@ function stores(program: Command, exit: (code: number) => void) {
 
 function tokens(program: Command, exit: (code: number) => void) {
   /** What is wrong with a token or its file is the command's own fault, not one of the settings. */
-  const run = async (action: (commands: typeof import('./commands/token.ts')) => number) => {
+  const run = async (
+    action: (commands: typeof import('./commands/token.ts')) => number | Promise<number>,
+  ) => {
     try {
-      exit(action(await import('./commands/token.ts')));
+      exit(await action(await import('./commands/token.ts')));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       for (const fault of error.faults) console.error(fault);
@@ -222,13 +239,22 @@ function tokens(program: Command, exit: (code: number) => void) {
     );
 }
 
+/** The shell asks this program at each tab, by a hidden command. */
+function completes(program: Command) {
+  completion(program, { completionCommandName: 'completion' });
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.description('print what a shell runs to complete these commands')
+    .addHelpText('after', example('source <(tailpond completion bash)'));
+}
+
 function example(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
-function oneOfSources(text: string): string {
-  if (SOURCES.some((source) => source === text)) return text;
-  throw new InvalidArgumentError(`Allowed choices are ${SOURCES.join(', ')}.`);
+function httpUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must begin with http:// or https://.');
 }
 
 function wholeNumber(text: string): number {

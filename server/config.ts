@@ -1,4 +1,5 @@
 import type { Source } from '../ingest/index.ts';
+import { nearestOf } from './nearest.ts';
 import {
   age,
   bytes,
@@ -172,25 +173,10 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !names.includes(name))
     .map((name) => {
-      const nearest = names
-        .map((known) => ({ known, far: distance(name, known) }))
-        .sort((a, b) => a.far - b.far)[0];
-      // Two letters that changed places are two changes.
-      const isNear = nearest && nearest.far <= Math.max(2, (name.length - PREFIX.length) / 3);
-      return `${name} is no setting${isNear ? `; the nearest is ${nearest.known}` : ''}`;
+      const nearest = nearestOf(
+        name.slice(PREFIX.length),
+        names.map((known) => known.slice(PREFIX.length)),
+      );
+      return `${name} is no setting${nearest ? `; the nearest is ${PREFIX}${nearest}` : ''}`;
     });
-}
-
-/** Levenshtein's distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -5,6 +5,6 @@ import pretty from 'pino-pretty';
 export function createLogger(level: string): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return process.stdout.isTTY
-    ? pino(options, pretty({ sync: true }))
+    ? pino(options, pretty({ sync: true, translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'" }))
     : pino(options, pino.destination({ sync: true }));
 }

@@ -102,7 +102,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const [logs, folder] = [join(data, 'logs'), join(data, 'store')];
     makeFolders(config, logs, folder);
     const token = readToken(config, folder);
-    const tokenFile = config.tokens ?? join(data, 'tokens.json');
+    const tokenFile = resolve(config.tokens ?? join(data, 'tokens.json'));
     const tokens = openTokens(token.value, tokenFile);
     const reloadTokens = () => reload(tokens, tokenFile, logger);
     process.on('SIGHUP', reloadTokens);
@@ -142,7 +142,17 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
         logger.info({ walBytes }, 'left the write-ahead log to the next start, for want of time');
     });
     // Closed after the store: until then it says that the store is in use.
-    closers.splice(-1, 0, await control(folder, opened, () => urlOf(server.address()), logger));
+    const commands: Commands = {
+      check: (gone) => opened.inspect(gone),
+      backup: (gone) => opened.backup(gone),
+      address: async () => urlOf(server.address()),
+      tokens: async () => {
+        tokens.reload();
+        logger.info({ path: tokenFile, tokens: tokens.count() }, TOKENS_READ);
+        return { path: tokenFile };
+      },
+    };
+    closers.splice(-1, 0, await control(folder, commands, logger));
     const own = config.endpoints ? [resolve(config.endpoints)] : [];
     const endpoints = await openEndpoints([join(ROOT, 'sql', 'endpoints'), ...own], opened);
     process.off('SIGHUP', reloadTokens).on('SIGHUP', async () => {
@@ -241,11 +251,13 @@ async function takeAfterCommand(folder: string, logger: Logger): Promise<StoreLo
   }
 }
 
+const TOKENS_READ = 'the token file was read again';
+
 /** Takes the token file as it is now; while it is wrong, the tokens stay as they were. */
 function reload(tokens: Tokens, path: string, logger: Logger) {
   try {
     tokens.reload();
-    logger.info({ path, tokens: tokens.count() }, 'the token file was read again');
+    logger.info({ path, tokens: tokens.count() }, TOKENS_READ);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');
@@ -270,17 +282,7 @@ async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
  * What the commands ask. Some file systems that a container shares with its host have no sockets: then the engine's
  * lock alone keeps others out.
  */
-async function control(
-  folder: string,
-  store: Store,
-  url: () => string,
-  logger: Logger,
-): Promise<Closer> {
-  const commands: Commands = {
-    check: (gone) => store.inspect(gone),
-    backup: (gone) => store.backup(gone),
-    address: async () => url(),
-  };
+async function control(folder: string, commands: Commands, logger: Logger): Promise<Closer> {
   try {
     return await openControl(folder, commands);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { counted } from './commands/table.ts';
 import type { Config } from './config.ts';
 import { askService, takeStore } from './control.ts';
 import { withStoppedStore } from './stopped-store.ts';
@@ -57,7 +58,7 @@ async function backup(folder: string, file: string, config: Config): Promise<0 |
   } finally {
     await rm(copy, { force: true });
   }
-  console.log(`${file}: ${(await stat(file)).size} bytes.`);
+  console.log(`${file}: ${counted((await stat(file)).size, 'byte')}.`);
   return 0;
 }
 
@@ -166,7 +167,7 @@ function exists(path: string): Promise<boolean> {
 function report({ schema, sources, faults }: Inspection) {
   console.log(`Schema version ${schema}.`);
   for (const { source, rows, rejected } of sources)
-    console.log(`  ${source}: ${rows} rows, ${rejected} rejected lines`);
+    console.log(`  ${source}: ${counted(rows, 'row')}, ${counted(rejected, 'rejected line')}`);
   for (const fault of faults) console.log(`FAULT: ${fault}`);
   if (faults.length === 0)
     console.log('Every row was read; rows and rejected lines are those of the ledger.');

@@ -19,6 +19,8 @@ export interface TokenEntry {
   /** SHA-256 of the whole token, 64 hexadecimal digits in lower case. */
   readonly hash: string;
   readonly scopes: readonly Scope[];
+  /** ISO 8601 with a zone; absent: it was written by hand. */
+  readonly created?: string;
   /** ISO 8601 with a zone; absent: it does not expire. */
   readonly expires?: string;
   /** The only project that it may ask for; absent: any. */
@@ -31,6 +33,7 @@ const FIELDS: Record<keyof TokenEntry, [boolean, string, (value: unknown) => boo
   name: [false, '1 to 100 characters', matches(/^[^\p{Cc}]{1,100}$/u)],
   hash: [true, 'the SHA-256 of the token, 64 hexadecimal digits', matches(/^[0-9a-f]{64}$/)],
   scopes: [true, `a list of ${SCOPES.join(', ')}, each at most once`, isScopes],
+  created: [false, 'a moment such as 2027-01-31T00:00:00Z', isMoment],
   expires: [false, 'a moment such as 2027-01-31T00:00:00Z', isMoment],
   project: [false, '1 to 200 characters', matches(/^[^\p{Cc}]{1,200}$/u)],
 };

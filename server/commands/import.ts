@@ -4,7 +4,9 @@ import { type Readable, Transform } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { Presets, SingleBar } from 'cli-progress';
+import { inWords } from '../error-words.ts';
 import { type Reached, Refused, type Remote, withService } from './reach.ts';
+import { counted } from './table.ts';
 
 export interface ImportOptions extends Remote {
   readonly source: string;
@@ -36,7 +38,7 @@ interface Counts {
  * taken, and says how many lines were: with `--skip` it goes on there.
  */
 export async function importFiles(files: readonly string[], options: ImportOptions): Promise<0> {
-  const total = files.reduce((sum, file) => sum + (file === '-' ? 0 : statSync(file).size), 0);
+  const total = files.reduce((sum, file) => sum + (file === '-' ? 0 : sizeOf(file)), 0);
   const bar = new SingleBar(
     {
       format: '{bar} {percentage}% | {lines} lines | {duration_formatted}',
@@ -68,7 +70,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     } catch (error) {
       const done = (options.skip ?? 0) - skip.left + sent;
       throw new Error(
-        `${error instanceof Error ? error.message : error}\n${sent} lines were taken; go on with --skip ${done}.`,
+        `${inWords(error)}\n${counted(sent, 'line')} taken; go on with --skip ${done}.`,
         { cause: error },
       );
     } finally {
@@ -85,10 +87,16 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     if (options.json) console.log(JSON.stringify(summary));
     else
       console.log(
-        `${sent} lines sent to ${options.source} in ${summary.seconds} s. Stored meanwhile: ${summary.rows} rows, ${summary.rejected} rejected lines.`,
+        `${counted(sent, 'line')} sent to ${options.source} in ${summary.seconds} s. Stored meanwhile: ${counted(summary.rows, 'row')}, ${counted(summary.rejected, 'rejected line')}.`,
       );
     return 0;
   });
+}
+
+function sizeOf(file: string): number {
+  const found = statSync(file);
+  if (found.isDirectory()) throw new Error(`${file} is a folder, where a file is expected.`);
+  return found.size;
 }
 
 /** What a file holds, unpacked if it is gzip, whatever its name; `onRead` is told of the file's own bytes. */

@@ -1,6 +1,6 @@
 import type { Format } from '../formats/index.ts';
 import { type Remote, withService } from './reach.ts';
-import { table } from './table.ts';
+import { counted, table } from './table.ts';
 
 export interface QueryOptions extends Remote {
   readonly project?: string;
@@ -39,7 +39,7 @@ export async function query(endpoint: string, options: QueryOptions): Promise<0>
     const more =
       answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there may be more' : '';
     const stored = answer.headers.get('Tailpond-Ingested-At') ?? 'never';
-    console.error(`${result.length} rows${more}; the last entry was stored: ${stored}`);
+    console.error(`${counted(result.length, 'row')}${more}; the last entry was stored: ${stored}`);
     return 0;
   });
 }

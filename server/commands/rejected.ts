@@ -1,5 +1,5 @@
 import { type Reached, type Remote, withService } from './reach.ts';
-import { table } from './table.ts';
+import { counted, table } from './table.ts';
 
 export interface RejectedOptions extends Remote {
   readonly source?: string;
@@ -30,7 +30,7 @@ export async function listRejected(options: RejectedOptions): Promise<0> {
       console.log(
         table(lines.map(({ id, source, reason, line }) => ({ id, source, reason, line }))),
       );
-    if (!options.json) console.error(`${lines.length} rejected lines`);
+    if (!options.json) console.error(counted(lines.length, 'rejected line'));
     return 0;
   });
 }
@@ -65,7 +65,9 @@ export async function retryRejected(id: string | undefined, options: RejectedOpt
       });
     if (options.json) console.log(JSON.stringify({ retried: ids.length }));
     else
-      console.log(`${ids.length} lines were sent in again; what is rejected anew is listed again.`);
+      console.log(
+        `${counted(ids.length, 'line')} sent in again; what is rejected anew is listed again.`,
+      );
     return 0;
   });
 }

@@ -21,6 +21,24 @@ export async function start(options: StartOptions): Promise<void> {
   }
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
+  const files = openFiles();
+  if (files < ENOUGH_FILES)
+    logger.warn(
+      { limit: files },
+      `this process may open ${files} files, which are the database, log files and connections: let it open ${ENOUGH_FILES} at least (ulimit -n, LimitNOFILE)`,
+    );
   const demo = options.demo ? await startDemo(logger) : null;
   await serve(demo ? { ...config, data: demo.data } : config, logger, demo);
+}
+
+/** 256 are enough for thousands of log files (T31); most systems allow 1024. */
+const ENOUGH_FILES = 256;
+
+/** How many files this process may open. */
+function openFiles(): number {
+  const report = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | 'unlimited' } };
+  };
+  const limit = report.userLimits?.open_files?.soft;
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
 }

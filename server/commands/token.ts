@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../config.ts';
+import { askService } from '../control.ts';
 import { readTokenFile, type Scope, type TokenEntry, writeTokenFile } from '../token-file.ts';
 import { digestOf, makeToken } from '../tokens.ts';
 import { settingsOf } from './settings.ts';
-
-const RELOAD = 'Send the service a SIGHUP, or start it again, for this to take effect.';
+import { counted, table } from './table.ts';
 
 interface Output {
   readonly json?: boolean;
@@ -20,7 +20,13 @@ export interface CreateOptions extends Output {
 }
 
 /** Makes a token; it alone goes to stdout, so that a script can keep it. Throws ConfigError, as the others do. */
-export function createToken({ scope, project, expires, name, json }: CreateOptions): 0 {
+export async function createToken({
+  scope,
+  project,
+  expires,
+  name,
+  json,
+}: CreateOptions): Promise<0> {
   const path = tokenFile();
   const id = randomBytes(6).toString('hex');
   const token = makeToken(id);
@@ -29,12 +35,13 @@ export function createToken({ scope, project, expires, name, json }: CreateOptio
     ...(name === undefined ? {} : { name }),
     hash: digestOf(token).toString('hex'),
     scopes: [...new Set(scope)],
+    created: new Date().toISOString(),
     ...(expires === undefined ? {} : { expires: new Date(Date.now() + expires).toISOString() }),
     ...(project === undefined ? {} : { project }),
   };
   writeTokenFile(path, [...readTokenFile(path), entry]);
   console.log(json ? JSON.stringify({ id, token }) : token);
-  console.error(`This is shown once. ${RELOAD}`);
+  console.error(`This is shown once. ${await tellService(path)}`);
   return 0;
 }
 
@@ -45,16 +52,21 @@ export function listTokens({ json }: Output): 0 {
     console.log(JSON.stringify(entries.map(({ hash: _, ...entry }) => entry)));
     return 0;
   }
-  for (const { id, name, scopes, project, expires } of entries) {
-    const until = expires === undefined ? 'for ever' : `until ${expires}`;
-    const reach = project === undefined ? 'every project' : `project ${project}`;
-    console.log([id, scopes.join(','), reach, until, name ?? ''].join('\t').trimEnd());
-  }
+  const rows = entries.map(({ id, name, scopes, project, created, expires }) => ({
+    id,
+    name,
+    scopes: scopes.join(','),
+    project: project ?? 'every project',
+    created,
+    expires: expires ?? 'never',
+  }));
+  if (rows.length > 0) console.log(table(rows));
+  console.error(counted(rows.length, 'token'));
   return 0;
 }
 
 /** Takes a token out of the file. */
-export function revokeToken(id: string, { json }: Output): 0 {
+export async function revokeToken(id: string, { json }: Output): Promise<0> {
   const path = tokenFile();
   const entries = readTokenFile(path);
   const others = entries.filter((entry) => entry.id !== id);
@@ -64,11 +76,26 @@ export function revokeToken(id: string, { json }: Output): 0 {
   }
   writeTokenFile(path, others);
   if (json) console.log(JSON.stringify({ revoked: id }));
-  console.error(RELOAD);
+  console.error(await tellService(path));
   return 0;
+}
+
+/** Has the service that runs on the data folder read its tokens again; gives what became of it, as a sentence. */
+async function tellService(path: string): Promise<string> {
+  try {
+    const store = join(resolve(settingsOf().data), 'store');
+    const answer = (await askService(store, 'tokens')) as { path: string } | null;
+    if (answer === null)
+      return 'No service was reached: one that runs takes it after a SIGHUP, or a start.';
+    return answer.path === path
+      ? 'The service that runs has taken it.'
+      : `The service that runs has its tokens in another file, ${answer.path}.`;
+  } catch (error) {
+    return `The service that runs has not taken it: ${error instanceof Error ? error.message : error}`;
+  }
 }
 
 function tokenFile(): string {
   const { tokens, data } = settingsOf();
-  return tokens ?? join(resolve(data), 'tokens.json');
+  return resolve(tokens ?? join(data, 'tokens.json'));
 }

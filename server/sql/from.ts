@@ -3,7 +3,7 @@ import { as, comparable, type Expression } from './expression.ts';
 import { lookup } from './lookup.ts';
 import { refuse, shown } from './refusal.ts';
 import { join, type Sql, sql } from './rope.ts';
-import type { Relation, Scope } from './scope.ts';
+import { joins, type Relation, type Scope } from './scope.ts';
 import { type From, NOTHING, numbered, tableFrom } from './tables.ts';
 import { nodeOf, only, type TreeNode, textsOf } from './tree.ts';
 import { unnested } from './unnest.ts';
@@ -29,7 +29,7 @@ export function from(context: Context, node: TreeNode, outer: Scope, depth: numb
   }
 }
 
-function named(context: Context, node: TreeNode, { tables }: Scope, at: number | null): From {
+function named(context: Context, node: TreeNode, outer: Scope, at: number | null): From {
   const name = context.name(String(node.table_name));
   const path = [node.catalog_name, node.schema_name].flatMap((part) =>
     part ? [context.name(String(part))] : [],
@@ -37,11 +37,12 @@ function named(context: Context, node: TreeNode, { tables }: Scope, at: number |
   only(node, ['table_name', ...(path.length > 0 ? ['schema_name', 'catalog_name'] : [])], at);
   context.count('tables', at);
   const key = name.toLowerCase();
-  const ownTable = path.length === 0 ? tables.get(key) : undefined;
+  const ownTable = path.length === 0 ? outer.tables.get(key) : undefined;
   const view = path.length === 0 ? context.views.get(key) : undefined;
   const alias = context.name(String(node.alias ?? '')) || name;
   if (ownTable) {
-    ownTable.uses++;
+    // Used again it is made once, and read as one.
+    joins(ownTable.uses++ === 0 ? ownTable.tables : 1, outer, at);
     return tableFrom(context, alias, ownTable.id, numbered(ownTable.columns), null);
   }
   if (!view) {
@@ -51,6 +52,7 @@ function named(context: Context, node: TreeNode, { tables }: Scope, at: number |
       `There is no table ${shown([...path, name].join('.'))} here; there are ${there}`,
     );
   }
+  joins(1, outer, at);
   context.read.add(key);
   return tableFrom(
     context,
@@ -70,6 +72,7 @@ function derived(
 ): From {
   context.count('tables', at);
   const query = context.query(nodeOf(nodeOf(node.subquery).node), outer, depth + 1);
+  joins(query.tables, outer, at);
   const alias = context.name(String(node.alias ?? '')) || null;
   return tableFrom(context, alias, sql`(${whole(query)})`, numbered(query.columns), null);
 }

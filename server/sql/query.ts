@@ -31,7 +31,7 @@ function withTables(
   depth: number,
 ): { scope: Scope; definitions: Sql } {
   const own = new Map(outer.tables);
-  const scope: Scope = { ...outer, tables: own };
+  const scope: Scope = { ...outer, tables: own, joined: { tables: 0 } };
   const entries = node.cte_map === undefined ? [] : nodesOf(nodeOf(node.cte_map).map);
   const definitions = entries.map((entry) => {
     const name = context.name(String(entry.key));
@@ -44,7 +44,8 @@ function withTables(
       );
     context.count('tables', null);
     const checked = context.query(nodeOf(nodeOf(value.query).node), scope, depth + 1);
-    const table: OwnTable = { id: `w${context.fresh()}`, columns: checked.columns, uses: 0 };
+    const { columns, tables } = checked;
+    const table: OwnTable = { id: `w${context.fresh()}`, columns, tables, uses: 0 };
     own.set(name.toLowerCase(), table);
     // Made once: written out at each place, twenty that each name the one before twice would be a million.
     const once = { spell: () => (table.uses > 1 ? 'materialized ' : '') };

@@ -22,6 +22,8 @@ export interface Column {
 export interface OwnTable {
   readonly id: string;
   readonly columns: readonly Column[];
+  /** As `Query` has them. */
+  readonly tables: number;
   uses: number;
 }
 
@@ -45,11 +47,31 @@ export interface Relation {
 export interface Scope {
   readonly relations: readonly Relation[];
   readonly tables: OwnTables;
+  readonly joined: Joined;
   readonly outer: Scope | null;
 }
 
+/** How many tables one SELECT joins, its subqueries' among them. */
+export interface Joined {
+  tables: number;
+}
+
+/** Measured: a join of 24 takes 350 MB beside the engine's memory. */
+const MAX_JOINED = 12;
+
+/** Counts tables that a SELECT joins. Throws SqlRefused beyond the limit: the planner holds all their ways to each other in memory. */
+export function joins(tables: number, { joined }: Scope, at: number | null): void {
+  joined.tables += tables;
+  if (joined.tables > MAX_JOINED) refuse(at, `A SELECT may join ${MAX_JOINED} tables at most`);
+}
+
 /** Where the statement begins. */
-export const NOWHERE: Scope = { relations: [], tables: new Map(), outer: null };
+export const NOWHERE: Scope = {
+  relations: [],
+  tables: new Map(),
+  joined: { tables: 0 },
+  outer: null,
+};
 
 /** A relation with columns, which in the engine is called `id`. */
 export function tableRelation(

@@ -65,6 +65,12 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     qualify: qualify !== null,
     items,
   });
+  const windowed = qualify !== null || items.some(({ value }) => value.window);
+  const isTakenApart =
+    !aggregated &&
+    !windowed &&
+    !modifiers.distinct &&
+    (modifiers.limit ?? modifiers.offset) === null;
   const { keys, hidden } = keysOf(
     [...orders, ...newest.orders],
     modifiers.distinct || groups === 'all',
@@ -94,6 +100,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     limit: modifiers.limit,
     offset: modifiers.offset,
     newestOf: newest.view,
+    tables: isTakenApart ? outer.joined.tables : 1,
   };
 }
 

@@ -65,5 +65,6 @@ export function setOperation(context: Context, node: TreeNode, outer: Scope, dep
     limit: modifiers.limit,
     offset: modifiers.offset,
     newestOf: null,
+    tables: 1,
   };
 }

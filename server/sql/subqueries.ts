@@ -3,7 +3,7 @@ import { comparable, type Expression, readFrom } from './expression.ts';
 import { made } from './functions/index.ts';
 import { refuse } from './refusal.ts';
 import { sql } from './rope.ts';
-import type { Scope } from './scope.ts';
+import { joins, type Scope } from './scope.ts';
 import { nodeOf, only, type TreeNode } from './tree.ts';
 import { whole } from './whole.ts';
 
@@ -21,6 +21,7 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
   if (depthOf(scope) > MAX_DEPTH)
     refuse(at, `Subqueries may stand ${MAX_DEPTH} deep in each other at most`);
   const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, 1);
+  joins(query.tables, scope, at);
   if (node.subquery_type === 'EXISTS' || node.subquery_type === 'NOT_EXISTS') {
     return {
       kind: 'bool',

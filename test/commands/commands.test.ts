@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +15,15 @@ interface Ran {
   readonly err: string;
 }
 
-function start(data: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawn(process.execPath, [LAUNCH, ...args], {
+function start(
+  data: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  files?: number,
+) {
+  const limit = files ? ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh'] : [];
+  const [command = '', ...words] = [...limit, process.execPath, LAUNCH, ...args];
+  return spawn(command, words, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },
   });
@@ -26,9 +33,13 @@ function start(data: string, args: readonly string[], env: Record<string, string
 async function run(
   data: string,
   args: readonly string[],
-  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+  {
+    env = {},
+    input = '',
+    files,
+  }: { env?: Record<string, string>; input?: string; files?: number } = {},
 ): Promise<Ran> {
-  const child = start(data, args, env);
+  const child = start(data, args, env, files);
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => {
     out += chunk;
@@ -169,6 +180,13 @@ describe('the command', () => {
       expect([unknown.code, unknown.err]).to.satisfy(
         ([code, err]: [number, string]) => code === 1 && err.includes("unknown command 'nothing'"),
       );
+      expect(unknown.err).not.to.include('Did you mean');
+      expect((await run(data, ['querry'])).err).to.include('(Did you mean query?)');
+      const bare = await run(data, ['tail', 'auth_logs', '--url', 'localhost:4000']);
+      expect([bare.code, bare.err.split('\n')[0]]).to.deep.equal([
+        1,
+        "error: option '--url <url>' argument 'localhost:4000' is invalid. It must begin with http:// or https://.",
+      ]);
     }));
 
   it('makes no data folder where there is none, and says which it means', () =>
@@ -186,6 +204,54 @@ describe('the command', () => {
         ]);
       }
       expect(existsSync(nowhere)).to.equal(false);
+    }));
+
+  it('says in a sentence what the operating system refuses', () =>
+    withFolder((data) =>
+      withService(data, async () => {
+        const nowhere = join(data, 'none.log');
+        const imported = await run(data, ['import', '--source', 'auth_logs', nowhere]);
+        expect(imported).to.include({ code: 1, err: `${nowhere} is not there.\n` });
+        const folder = await run(data, ['import', '--source', 'auth_logs', data]);
+        expect(folder.err).to.include('is a folder, where a file is expected.');
+        // A folder that nobody may write to, not even root.
+        const backup = await run(data, ['backup', '/proc/backup.duckdb']);
+        expect([backup.code, backup.err]).to.deep.equal([1, '/proc/backup.duckdb is not there.\n']);
+      }),
+    ));
+
+  it('says how many files the process may open where they are few', () =>
+    withFolder(async (data) => {
+      const { code, err } = await run(data, ['--version'], { files: 20 });
+      expect([code, err]).to.deep.equal([
+        1,
+        'This process may open too few files: raise its limit (ulimit -n, LimitNOFILE).\n',
+      ]);
+      await withService(
+        data,
+        async ({ log }) => {
+          const warned = log.filter(({ limit }) => limit === 60);
+          expect(warned.map(({ level }) => level)).to.deep.equal([40]);
+        },
+        { inside: ['sh', '-c', 'ulimit -n 60 && exec "$@"', 'sh'] },
+      );
+    }));
+
+  it('completes its commands, options, sources and formats', () =>
+    withFolder(async (data) => {
+      const asked = async (...words: string[]) =>
+        (await run(data, ['complete', '--', ...words])).out
+          .split('\n')
+          .map((text) => text.split('\t')[0])
+          .filter((text) => !/^(?::\d+)?$/.test(text ?? ''));
+      expect(await asked('reje')).to.deep.equal(['rejected']);
+      expect(await asked('token', '')).to.deep.equal(['create', 'list', 'revoke', 'help']);
+      expect(await asked('tail', 'pg')).to.deep.equal(['pgbouncer_logs']);
+      expect(await asked('query', '--format', 'c')).to.deep.equal(['csv']);
+      const script = join(data, 'completion');
+      writeFileSync(script, (await run(data, ['completion', 'bash'])).out);
+      const bash = spawnSync('bash', ['-n', script]);
+      expect([bash.status, String(bash.stderr)]).to.deep.equal([0, '']);
     }));
 
   it('checks settings, endpoints and the data folder, and changes nothing', () =>
@@ -218,7 +284,9 @@ describe('the command', () => {
       const { id, token } = JSON.parse(made.out);
       expect(token).to.match(new RegExp(`^tp_${id}_`));
       const list = async () => JSON.parse((await run(data, ['token', 'list', '--json'])).out);
-      expect(await list()).to.deep.equal([{ id, scopes: ['query'] }]);
+      const [{ created, ...entry }] = await list();
+      expect(entry).to.deep.equal({ id, scopes: ['query'] });
+      expect(Date.parse(created)).to.be.closeTo(Date.now(), 60_000);
       expect(JSON.parse((await run(data, ['token', 'revoke', id, '--json'])).out)).to.deep.equal({
         revoked: id,
       });
@@ -247,8 +315,7 @@ describe('the command', () => {
         const args = ['import', '--source', 'auth_logs', '--url', url, file];
         const failed = await run(join(data, 'elsewhere'), args);
         expect(failed.code).to.equal(1);
-        const [, taken = ''] =
-          /(\d+) lines were taken; go on with --skip \1\./.exec(failed.err) ?? [];
+        const [, taken = ''] = /(\d+) lines taken; go on with --skip \1\./.exec(failed.err) ?? [];
         expect(Number(taken)).to.be.within(1, 59_999);
         writeFileSync(file, packed);
         const rest = await run(join(data, 'elsewhere'), [...args, '--skip', taken, '--json']);

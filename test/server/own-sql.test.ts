@@ -342,6 +342,35 @@ describe('SQL of callers: what is refused', () => {
       });
     }));
 
+  it('reads a table of its own in any number of parts, and refuses joins of many', () =>
+    asking(async (ask) => {
+      const many = (count: number, part: (n: number) => string, between: string) =>
+        Array.from({ length: count }, (_, n) => part(n)).join(between);
+      const grouped =
+        'with a as (select id, count(*) as n from edge_logs group by id order by id limit 2)';
+      const arms = many(26, (n) => `select ${n} as arm, sum(n) as n from a`, ' union all ');
+      const { status, text } = await ask(`${grouped} ${arms} order by arm`);
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text).result).to.deep.equal(
+        Array.from({ length: 26 }, (_, arm) => ({ arm, n: 2 })),
+      );
+      // Each side is joined by itself, so that neither counts for the other.
+      const joined = many(7, (n) => `edge_logs t${n}`, ' cross join ');
+      await check(ask, {
+        [`with a as (select count(*) as n from ${joined}), b as (select count(*) as n from ${joined}) select a.n = b.n as same from a, b`]:
+          [{ same: true }],
+      });
+      const tooMany = /^A SELECT may join 12 tables at most \(line 1, column \d+\)/;
+      await refused(ask, {
+        [`select count(*) as n from ${many(24, (n) => `edge_logs t${n}`, ', ')}`]: tooMany,
+        [`with a as (select t0.id from ${joined}) select count(*) as n from a, (select t1.id from ${joined}) as b`]:
+          tooMany,
+        [`select ${many(13, (n) => `(select max(id) from edge_logs) as c${n}`, ', ')}`]: tooMany,
+        [many(65, () => 'select count(*) as n from edge_logs', ' union all ')]:
+          /^A query may have 64 tables at most/,
+      });
+    }));
+
   it('does not take it where sandboxing is off, and takes it once', () =>
     asking(async (_ask, { http }) => {
       const { body } = await http

@@ -23,6 +23,14 @@ function deep(count: number, open: string, part: string, close: string, end = ''
 
 /** What takes memory that the engine's own limit does not count. */
 export const MEMORY: Bombs = {
+  ...Object.fromEntries(
+    [4, 8, 12, 24].map((count) => [
+      `a cross join of ${count} views`,
+      `select count(*) as n from ${Array.from({ length: count }, (_, i) => `edge_logs t${i}`).join(', ')}`,
+    ]),
+  ),
+  'joins of joins': `with ${Array.from({ length: 5 }, (_, k) => `a${k} as (select t0.event_message as m, count(*) as n from edge_logs t0 ${Array.from({ length: 9 }, (_unused, i) => `join edge_logs t${i + 1} on t${i}.id = t${i + 1}.id`).join(' ')} group by t0.event_message)`).join(', ')} select count(*) as n from a0, a1, a2, a3, a4`,
+  'sixty parts, each sorted': `${Array.from({ length: 60 }, () => 'select id, row_number() over (partition by event_message order by timestamp) as n from edge_logs').join(' union all ')} order by n`,
   repeat: "select length(repeat('x', 1000000000)) as x",
   'repeat of four thousand million': "select length(repeat('x', 4000000000)) as x",
   'repeat by rows': `select max(length(repeat(event_message, 1000000))) as x ${FROM}`,

@@ -2,7 +2,8 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci
+# No package needs its install script.
+RUN npm ci --ignore-scripts
 COPY tsconfig.json build.cjs ./
 COPY server ./server
 COPY ingest ./ingest
@@ -17,10 +18,12 @@ COPY --from=build /app/dist ./dist
 COPY package.json ./
 COPY server/environment.cjs server/launch.cjs ./server/
 COPY sql ./sql
+RUN ln -s launch.cjs server/tailpond
+ENV PATH=/app/server:$PATH
 COPY --from=build --chown=node:node /app/data /data
 USER node
 VOLUME /data
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s \
-  CMD ["node", "server/launch.cjs", "--healthcheck"]
-CMD ["node", "server/launch.cjs"]
+  CMD ["tailpond", "--healthcheck"]
+ENTRYPOINT ["tailpond"]

@@ -53,8 +53,8 @@ describe('the image', () => {
       TAILPOND_HOST: '0.0.0.0',
       UV_THREADPOOL_SIZE: '16',
     });
-    expect(command(value('CMD'))).to.eql(['node', 'server/launch.cjs']);
-    expect(command(value('HEALTHCHECK'))).to.eql(['node', 'server/launch.cjs', '--healthcheck']);
+    expect(command(value('ENTRYPOINT'))).to.eql(['tailpond']);
+    expect(command(value('HEALTHCHECK'))).to.eql(['tailpond', '--healthcheck']);
   });
 
   it('is given every file that it copies, and no other', () => {
@@ -79,15 +79,15 @@ describe('the image', () => {
       expect(existsSync(join(app, 'node_modules/typescript'))).to.equal(false);
       execFileSync('chmod', ['-R', 'a-w', app]);
 
-      const [program, ...args] = command(value('CMD'));
-      const [, ...check] = command(value('HEALTHCHECK'));
+      const [program = '', ...args] = command(value('ENTRYPOINT'));
+      const [checker = '', ...check] = command(value('HEALTHCHECK'));
+      const path = env.PATH?.replace('/app', app).replace('$PATH', process.env.PATH ?? '');
       const options = {
         cwd: app,
-        env: { PATH: process.env.PATH, ...env, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN },
+        env: { ...env, PATH: path, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN },
         ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
       };
-      expect(program).to.equal('node');
-      const child = spawn(process.execPath, args, {
+      const child = spawn(program, args, {
         ...options,
         env: { ...options.env, TAILPOND_PORT: '0' },
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -95,7 +95,7 @@ describe('the image', () => {
       try {
         const port = await listens(child);
         const isHealthy = () =>
-          spawnSync(process.execPath, check, {
+          spawnSync(checker, check, {
             ...options,
             env: { ...options.env, TAILPOND_PORT: String(port) },
           }).status;
@@ -144,6 +144,11 @@ describe('docker-compose.yml', () => {
       volumes: ['./data:/data'],
       stop_grace_period: '15s',
       group_add: ['4'],
+      read_only: true,
+      tmpfs: ['/tmp'],
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: '2g',
     });
   });
 

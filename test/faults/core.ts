@@ -73,6 +73,7 @@ export const CORE: ReadonlySet<string> = new Set([
   'S04a',
   'S04b',
   'S04c',
+  'S04d',
   'S05a',
   'S05b',
   'S05c',
@@ -81,4 +82,5 @@ export const CORE: ReadonlySet<string> = new Set([
   'S15a',
   'S15b',
   'S15c',
+  'S18a',
 ]);

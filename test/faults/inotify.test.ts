@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { withFolder, withService } from '../helpers.ts';
 import { newBooks } from './books.ts';
@@ -39,6 +41,54 @@ describe('a full inotify table', () => {
     );
   }
 });
+
+describe('a storm of renames in a drop folder', () => {
+  faultCase('T42', 'goes on while requests are answered and lines are stored', () =>
+    withFolder(async (data) => {
+      const books = newBooks();
+      await withService(data, async (service) => {
+        dropLines(data, books, 10);
+        drop(data, 'edge_logs/renamed-0.log', books.line() + books.line());
+        await allStored(service, books);
+        const storm = spawn(process.execPath, ['-e', STORM, join(data, 'logs', 'edge_logs')]);
+        const ended = once(storm, 'close');
+        try {
+          await once(storm.stdout, 'data');
+          // The storm goes on until all of this is through, so nothing of it waits for its end.
+          for (let round = 0; round < 20; round++)
+            expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
+          dropLines(data, books, 5);
+          await allStored(service, books);
+          expect(storm.exitCode).to.equal(null);
+        } finally {
+          storm.kill();
+          await ended;
+        }
+        drop(data, 'edge_logs/deep/b.ndjson', books.line());
+        await allStored(service, books);
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+      expect(await books.differences(data)).to.deep.equal([]);
+    }),
+  );
+});
+
+/** Renames a log file on and on, and other files around it, as fast as one process can. */
+const STORM = `
+  const { renameSync, writeFileSync } = require('node:fs');
+  process.chdir(process.argv[1]);
+  for (let i = 1; i < 20; i++) writeFileSync('renamed-' + i + '.log', '');
+  let moved = 0;
+  const some = () => {
+    for (let i = 0; i < 500; i++, moved++) {
+      const [from, to] = moved % 40 < 20 ? ['', 'x'] : ['x', ''];
+      renameSync('renamed-' + (moved % 20) + from + '.log', 'renamed-' + (moved % 20) + to + '.log');
+    }
+    if (moved === 500) console.log('blowing');
+    setImmediate(some);
+  };
+  some();
+`;
 
 /** Runs a command in a user namespace, which has inotify limits of its own; they are nobody else's. */
 function limited(limit: string, value: number): string[] {

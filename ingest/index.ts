@@ -1,5 +1,5 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createStoring } from './batch/storing.ts';
 import { diskOf } from './files/disk.ts';
@@ -77,17 +77,26 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   await mkdir(staging, { recursive: true, mode: 0o700 });
 
   let sweepAt = 0;
-  const watch = await startWatch(logs, log, (path) => {
-    const file = [...tracker.files.values()].find((candidate) => candidate.state.path === path);
-    if (file) file.changedAt = performance.now();
-    sweepAt = Math.min(sweepAt, performance.now() + (file ? SWEEP_MS / 4 : 0));
+  const watch = startWatch(logs, log, (paths) => {
+    const now = performance.now();
+    let known = 0;
+    for (const file of tracker.files.values()) {
+      if (!paths.has(file.state.path)) continue;
+      file.changedAt = now;
+      known++;
+    }
+    sweepAt = Math.min(sweepAt, now + (known === paths.size ? SWEEP_MS / 4 : 0));
     waker.wake();
   });
+  const folders = () => [
+    ...SOURCES,
+    ...[...tracker.files.values()].map(({ state }) => dirname(state.path)),
+  ];
 
   const sweep = async () => {
     sweepAt = performance.now() + SWEEP_MS;
-    await watch.refresh();
     await tracker.sweep();
+    await watch.refresh(folders());
     await tracker.closeIdle();
   };
 
@@ -180,7 +189,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     async close() {
       stopping = true;
       waker.wake();
-      await watch.close();
+      watch.close();
       await running.finally(() => tracker.close());
     },
   };

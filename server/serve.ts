@@ -155,10 +155,12 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     closers.splice(-1, 0, await control(folder, commands, logger));
     const own = config.endpoints ? [resolve(config.endpoints)] : [];
     const endpoints = await openEndpoints([join(ROOT, 'sql', 'endpoints'), ...own], opened);
-    process.off('SIGHUP', reloadTokens).on('SIGHUP', async () => {
+    const reloadAll = coalesced(async () => {
+      if (draining) return;
       reloadTokens();
       await reloadEndpoints(endpoints, logger);
     });
+    process.off('SIGHUP', reloadTokens).on('SIGHUP', reloadAll);
     const left = await leftPushFiles(logs, opened.sink, logger);
     const ingest = await startIngest(
       { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
@@ -262,6 +264,20 @@ function reload(tokens: Tokens, path: string, logger: Logger) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');
   }
+}
+
+/** Runs `action` after each call; calls that come while it runs are one. */
+function coalesced(action: () => Promise<void>): () => Promise<void> {
+  let [running, wanted] = [false, false];
+  return async () => {
+    wanted = true;
+    if (running) return;
+    for (running = true; wanted; ) {
+      wanted = false;
+      await action();
+    }
+    running = false;
+  };
 }
 
 /** Takes the files of the endpoints as they are now; while one is wrong, all endpoints stay as they were. */

@@ -1,80 +1,112 @@
+import { type FSWatcher, watch as watchFolder } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
-import { type FSWatcher, watch as watchFiles } from 'chokidar';
+import { join, posix } from 'node:path';
 import type { IngestLog } from '../types.ts';
 
-/** More changes than this in a second are not watched: to take each of them would keep all else waiting. … */
-const MOST = 1000;
+/**
+ * After so many changes in a second nothing is watched for a while, and the sweep finds what there is: where they come faster than they
+ * are taken the event loop does not turn. No timer begins a new second then, so that they are counted on.
+ */
+const MOST = 5000;
 const WINDOW_MS = 1000;
-/** … The sweep finds what there is meanwhile, and files that grow are looked at often anyway. */
-const REST_MS = 60_000;
+const REST_MS = 10_000;
+/** A file that is appended to changes with every line. */
+const HINT_MS = 20;
 
 export interface Watch {
-  /** Begins anew when the folder at the path is another one than before: the old watch would stay silent for ever. */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
+  /** Watches these folders, paths relative to the logs folder, and no others; a folder that is another one than before anew. */
+  refresh(folders: Iterable<string>): Promise<void>;
+  close(): void;
+}
+
+/** A folder that is watched, and which one it is. */
+interface Watched {
+  readonly watcher: FSWatcher;
+  readonly inode: string;
 }
 
 /**
- * Calls `hint` with the path, relative to `folder`, of what seems to have changed. Only a hint: chokidar drops the last
- * event of a burst, and a full inotify table leaves none at all, which is said once; the sweep finds what it misses.
+ * Calls `hint` with paths, relative to `logs`, of what seems to have changed. Only a hint: a full inotify table leaves none at all, which
+ * is said once, and a storm of changes none for a while; the sweep finds what is missed.
  */
-export async function startWatch(
-  folder: string,
+export function startWatch(
+  logs: string,
   log: IngestLog,
-  hint: (path: string) => void,
-): Promise<Watch> {
-  let watcher: FSWatcher | undefined;
-  let watched = '';
+  hint: (paths: ReadonlySet<string>) => void,
+): Watch {
+  const open = new Map<string, Watched>();
   let complained = false;
-  let resting: NodeJS.Timeout | undefined;
-  let [changes, since] = [0, 0];
+  let restUntil = 0;
+  let closed = false;
+  let changes = 0;
+  let changed = new Set<string>();
+  let telling: NodeJS.Timeout | undefined;
+  const window = setInterval(() => {
+    changes = 0;
+  }, WINDOW_MS).unref();
 
-  /** Watches nothing for a while. */
+  const end = (folder: string) => {
+    open.get(folder)?.watcher.close();
+    open.delete(folder);
+  };
+
   const rest = () => {
     log.debug({}, 'more changes than can be watched: they are found by the sweep');
-    resting = setTimeout(() => {
-      resting = undefined;
-      watched = '';
-    }, REST_MS).unref();
-    watcher?.close().catch(() => {});
-    watcher = undefined;
+    restUntil = performance.now() + REST_MS;
+    for (const folder of open.keys()) end(folder);
   };
 
-  const open = () => {
-    const opened = watchFiles(folder, { ignoreInitial: true, followSymlinks: false });
-    opened.on('raw', () => {
-      const now = performance.now();
-      if (now - since > WINDOW_MS) [changes, since] = [0, now];
-      if (++changes > MOST && !resting) rest();
-    });
-    opened.on('all', (_event, path) => hint(relative(folder, path).split(sep).join('/')));
-    opened.on('error', (error) => {
+  /** At once, and then at most every `HINT_MS`. */
+  const tell = () => {
+    telling = undefined;
+    if (changed.size === 0) return;
+    const paths = changed;
+    changed = new Set();
+    telling = setTimeout(tell, HINT_MS).unref();
+    hint(paths);
+  };
+
+  const begin = (folder: string, inode: string) => {
+    const onError = (err: Error) => {
+      end(folder);
       if (!complained)
-        log.warn(
-          { err: error },
-          'watching is impaired: new lines are found by the sweep, once a second',
-        );
+        log.warn({ err }, 'watching is impaired: new lines are found by the sweep, once a second');
       complained = true;
-    });
-    return opened;
+    };
+    try {
+      const watcher = watchFolder(join(logs, folder), { persistent: false });
+      open.set(folder, { watcher, inode });
+      watcher.on('error', onError);
+      watcher.on('change', (_event, name) => {
+        if (++changes > MOST) return rest();
+        changed.add(posix.join(folder, String(name)));
+        if (!telling) tell();
+      });
+    } catch (error) {
+      onError(error as Error);
+    }
   };
 
-  const watch: Watch = {
-    async refresh() {
-      if (resting) return;
-      const stats = await stat(folder).catch(() => null);
-      const identity = stats ? `${stats.dev}:${stats.ino}` : '';
-      if (identity === watched) return;
-      watched = identity;
-      await watcher?.close();
-      watcher = identity === '' ? undefined : open();
+  return {
+    async refresh(folders) {
+      if (performance.now() < restUntil) return;
+      const wanted = new Set(folders);
+      for (const folder of open.keys()) if (!wanted.has(folder)) end(folder);
+      await Promise.all(
+        [...wanted].map(async (folder) => {
+          const stats = await stat(join(logs, folder)).catch(() => null);
+          const inode = stats ? `${stats.dev}:${stats.ino}` : '';
+          if (open.get(folder)?.inode === inode) return;
+          end(folder);
+          if (inode !== '' && !closed) begin(folder, inode);
+        }),
+      );
     },
-    async close() {
-      clearTimeout(resting);
-      await watcher?.close();
+    close() {
+      closed = true;
+      clearInterval(window);
+      clearTimeout(telling);
+      for (const folder of open.keys()) end(folder);
     },
   };
-  await watch.refresh();
-  return watch;
 }

@@ -376,7 +376,10 @@ describe('a folder of endpoints of an operator', () => {
       await stops(put(data, { 'wrong.sql': file('select') }), /queries\/wrong\.sql:\d+: /);
       rmSync(join(data, 'queries'), { recursive: true });
       await stops(put(data, { 'logs.all.sql': file('select 1 as n') }), /an endpoint of this name/);
-      await stops(join(data, 'none'), /none:1: it can not be read \(ENOENT\)/);
+      await stops(
+        join(data, 'none'),
+        /^TAILPOND_ENDPOINTS: expected a folder, got ".*none", which is none$/,
+      );
     }));
 
   it('takes numbers, truth values and presets', () =>

@@ -158,7 +158,7 @@ describe('a backup', () => {
             return null;
           };
           expect((await answer('{"command":"drop"}\n')).error).to.match(
-            /Expected "command" to be check or backup or address, got "drop"/,
+            /Expected "command" to be check or backup or address or tokens, got "drop"/,
           );
           expect((await answer('no json\n')).error).to.be.a('string');
           const tooMuch = await answer('x'.repeat(100_000)).catch(({ code }) => code);

@@ -202,11 +202,12 @@ function converted(kind: 'timestamp' | 'datetime' | 'date' | 'time'): SqlFunctio
 function assembled(kind: Kind, args: readonly Expression[], { at }: Call): Expression {
   const numbers = args.map((arg) => sql`try_cast(${as(arg, 'number', at)} as bigint)`);
   while (kind !== 'date' && numbers.length < 6) numbers.push('0');
-  return made(
-    kind,
-    guarded(args, sql`${kind === 'date' ? 'make_date' : 'make_timestamp'}(${join(numbers, ', ')})`),
-    args,
-  );
+  const form =
+    kind === 'date' ? '{:04d}-{:02d}-{:02d}' : '{:04d}-{:02d}-{:02d} {:02d}:{:02d}:{:02d}';
+  // By way of text: what is no date is NULL then, also where it comes of a subquery, around which the engine takes no `try`.
+  const type = kind === 'date' ? 'date' : 'timestamp';
+  const text = sql`format(${literal(form)}, ${join(numbers, ', ')})`;
+  return made(kind, sql`try_cast(${text} as ${type})`, args);
 }
 
 const formatted: SqlFunction = {

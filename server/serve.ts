@@ -19,7 +19,13 @@ import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { createRejectionLog } from './rejection-log.ts';
 import { startRetention } from './retention.ts';
 import { ROOT } from './root.ts';
-import { openStore, type Store, StoreInUse, type StoreLock } from './store/index.ts';
+import {
+  makeFilesPrivate,
+  openStore,
+  type Store,
+  StoreInUse,
+  type StoreLock,
+} from './store/index.ts';
 import { readToken, type Token } from './token.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -124,6 +130,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       );
     const rejections = createRejectionLog(logger);
     closers.push(rejections.close);
+    makeFilesPrivate();
     const opened = await openStore({
       folder,
       sql: join(ROOT, 'sql'),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { takeStore } from './control.ts';
 import { ROOT } from './root.ts';
-import { type Holder, openStore, type Store } from './store/index.ts';
+import { type Holder, makeFilesPrivate, openStore, type Store } from './store/index.ts';
 
 /**
  * Opens the store in a folder that no other process has open, for as long as `action` takes. Throws what `takeStore` and
@@ -16,6 +16,7 @@ export async function withStoppedStore<T>(
 ): Promise<T> {
   const lock = await takeStore(folder, holder);
   try {
+    makeFilesPrivate();
     const store = await openStore({
       ...config,
       folder,

@@ -122,11 +122,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /**
- * Sees to it that the database and its write-ahead log are their owner's alone, whatever the folder's mode is. The engine makes
- * the log anew after each checkpoint, with the mask of the process.
+ * Has this process make files that its user alone may read, as the database and its write-ahead log must be whatever their folder's mode
+ * is: the engine makes the log anew after each checkpoint, with the mask of the process. For a program that opens a store, before it does.
  */
-function keepPrivate(database: string): void {
+export function makeFilesPrivate(): void {
   process.umask(process.umask() | 0o077);
+}
+
+/** Files of before, which may have been made by another version, become private, too. */
+function keepPrivate(database: string): void {
   for (const path of [database, `${database}.wal`])
     try {
       chmodSync(path, 0o600);

@@ -24,7 +24,7 @@ import { ingestStatements, timestampExpression } from './statements.ts';
 export { StoreBroken, StoreInUse } from './broken.ts';
 export type { Clock } from './clock.ts';
 export type { DiskUse } from './disk.ts';
-export { engineVersion } from './engine.ts';
+export { engineVersion, makeFilesPrivate } from './engine.ts';
 export type { Inspection } from './inspect.ts';
 export { inspectFile } from './inspect.ts';
 export type { LedgerEntry } from './ledger.ts';

@@ -17,6 +17,7 @@ import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ROOT } from '../server/root.ts';
 import { eventually, TOKEN, withFolder } from './helpers.ts';
+import { missing } from './missing.ts';
 import { SLOW } from './slow.ts';
 
 /** A user that owns nothing: `nobody` of Debian. */
@@ -152,9 +153,10 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('is what Docker Compose takes, where that is installed', () => {
+  it('is what Docker Compose takes, where that is installed', function () {
     const docker = (...args: string[]) => spawnSync('docker', ['compose', ...args]);
-    if (docker('version').status !== 0) return;
+    if (docker('version').status !== 0)
+      return missing(this, 'Docker Compose', 'install Docker, with the plugin Compose');
     const { status, stderr } = docker('-f', file, 'config', '-q');
     expect(status, String(stderr)).to.equal(0);
   });

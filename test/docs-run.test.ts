@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +7,7 @@ import { ROOT } from '../server/root.ts';
 import { differences } from './docs/answer.ts';
 import { type Machine, withMachine } from './docs/machine.ts';
 import { type Block, readBlocks } from './docs/markdown.ts';
+import { missing } from './missing.ts';
 import { SLOW } from './slow.ts';
 
 /** Why commands may be left out. */
@@ -20,7 +22,7 @@ const SKIPS: Record<string, string> = {
 /** Questions are asked again for so long: a line takes a moment until it is in the answers. */
 const PATIENCE_MS = 10_000;
 const QUESTION =
-  /^(?:curl|journalctl|\S.* check$|(?:tailpond|(?:sudo .*)?node \S+) (?:query|rejected list))/;
+  /^(?:curl|systemctl is-active|journalctl|\S.* check$|(?:tailpond|(?:sudo .*)?node \S+) (?:query|rejected list))/;
 
 /** The longest page takes a sixth of it; a busy machine may take longer. */
 const PAGE_MS = 100_000;
@@ -41,6 +43,8 @@ describe('the commands of the docs', () => {
     const page = blocks[0]?.page ?? '';
     it(`answer what the page says: ${page}${NEWCOMERS.includes(page) ? '' : ` ${SLOW}`}`, async function () {
       this.timeout(PAGE_MS);
+      if (spawnSync('curl', ['--version']).error)
+        return missing(this, 'curl', 'install it by apt-get install curl');
       await withMachine(async (machine) => {
         for (const block of blocks) {
           if (isRun(block)) await follow(block, machine);

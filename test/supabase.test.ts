@@ -10,6 +10,7 @@ import { ROOT } from '../server/root.ts';
 import { SETTINGS } from '../server/settings.ts';
 import { readTokenFile } from '../server/token-file.ts';
 import { LAUNCH, secrets, TOKEN, withApp, withFolder } from './helpers.ts';
+import { missing } from './missing.ts';
 
 const GUIDE = read('docs/supabase.md');
 const DOCKERFILE = read('Dockerfile');
@@ -66,11 +67,12 @@ describe('docs/docker-compose.tailpond.yml', () => {
     }
   });
 
-  it('is merged as it is meant by Docker Compose, where that is installed', () =>
-    withFolder(async (folder) => {
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-      const compose = (...args: string[]) => spawnSync('docker', ['compose', ...args], { env });
-      if (compose('version').status !== 0) return;
+  it('is merged as it is meant by Docker Compose, where that is installed', function () {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    const compose = (...args: string[]) => spawnSync('docker', ['compose', ...args], { env });
+    if (compose('version').status !== 0)
+      return missing(this, 'Docker Compose', 'install Docker, with the plugin Compose');
+    return withFolder(async (folder) => {
       // What Supabase's files have of it that must not remain, or must.
       const logflare = {
         image: 'logflare',
@@ -97,7 +99,8 @@ describe('docs/docker-compose.tailpond.yml', () => {
       expect(merged.ports[0]).to.include({ host_ip: '127.0.0.1', target: 4000 });
       expect(merged.healthcheck.test).to.include('--healthcheck');
       expect(merged).not.to.have.property('depends_on');
-    }));
+    });
+  });
 });
 
 describe('docs/supabase.md', () => {

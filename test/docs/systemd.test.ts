@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../server/root.ts';
 import { SETTINGS } from '../../server/settings.ts';
+import { INSTALL, LOGROTATE } from '../end-to-end/shippers.ts';
 import { withFolder } from '../helpers.ts';
+import { missing } from '../missing.ts';
 import { readBlocks } from './markdown.ts';
 
 const UNIT = 'deploy/tailpond.service';
@@ -35,15 +37,17 @@ describe('the systemd unit', () => {
     expect(values('SystemCallErrorNumber')).to.deep.equal(['EPERM']);
   });
 
-  it('is what systemd takes, where that is installed', () =>
-    withFolder(async (folder) => {
+  it('is what systemd takes, where that is installed', function () {
+    if (spawnSync('systemd-analyze', ['--version']).error)
+      return missing(this, 'systemd-analyze', 'install it by apt-get install systemd');
+    return withFolder(async (folder) => {
       const file = join(folder, 'tailpond.service');
       // Only programs that are there pass.
       writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
-      const { status, error, stderr } = spawnSync('systemd-analyze', ['verify', file]);
-      if (error) return;
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file]);
       expect({ status, said: String(stderr) }).to.deep.equal({ status: 0, said: '' });
-    }));
+    });
+  });
 });
 
 describe('the logrotate file', () => {
@@ -58,13 +62,8 @@ describe('the logrotate file', () => {
 
   it('is what logrotate takes, where that is installed', function () {
     const file = join(ROOT, ROTATION);
-    const { status, error, stderr } = spawnSync('logrotate', [
-      '--debug',
-      '--state',
-      '/dev/null',
-      file,
-    ]);
-    if (error) return this.skip();
+    if (LOGROTATE === null) return missing(this, 'logrotate', INSTALL);
+    const { status, stderr } = spawnSync(LOGROTATE, ['--debug', '--state', '/dev/null', file]);
     expect(status, String(stderr)).to.equal(0);
     expect(String(stderr)).not.to.match(/^error:/m);
   });

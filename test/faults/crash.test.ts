@@ -18,7 +18,7 @@ import { faultCase, LONG } from './case.ts';
 import { injected } from './injected.ts';
 import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
-const LIMIT_MS = 500;
+const LIMIT_MS = 5000;
 /** How long a service lets a query go on after that: docs/install.md. */
 const GRACE_MS = 15_000;
 
@@ -52,7 +52,7 @@ describe('an end that was not asked for', () => {
           maxLine: 1024,
           minFree: 0,
           queryTimeoutMs: 200,
-          graceMs: 300,
+          graceMs: 3000,
           onFatal: (error) => fatal.push(error.message),
         });
         const fails = (sql: string) =>
@@ -62,13 +62,11 @@ describe('an end that was not asked for', () => {
           );
         try {
           await fails('select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)');
-          // Its timer would have gone off by now.
-          await delay(500);
           expect(fatal).to.deep.equal([]);
           // One call of a function on one value, in which nobody looks for interrupts.
-          await fails(`select levenshtein(repeat('a', 40000), repeat('b', 40000))`);
-          expect(fatal).to.have.length(1);
-          expect(fatal[0]).to.match(/a query goes on 300 ms after it was interrupted/);
+          await fails(`select levenshtein(repeat('a', 60000), repeat('b', 60000))`);
+          await eventually(() => expect(fatal).to.have.length(1));
+          expect(fatal[0]).to.match(/a query goes on 3000 ms after it was interrupted/);
         } finally {
           await store.shutdown();
         }
@@ -104,7 +102,7 @@ describe('a query of a running service that no interrupt ends', () => {
         const answer = ask(service);
         // The first batch may have been on its way already.
         for (let batch = 0; batch < 3; batch++) {
-          const before = Number((await ledger(service))[0]?.rows);
+          const before = await eventually(async () => Number((await ledger(service))[0]?.rows));
           await eventually(async () =>
             expect((await ledger(service))[0]?.rows).to.be.above(before),
           );

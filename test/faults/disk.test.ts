@@ -151,7 +151,7 @@ describe('a full disk', () => {
         const env = {
           ...UNGUARDED.env,
           TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
-          TAILPOND_QUERY_TIMEOUT: '5s',
+          TAILPOND_QUERY_TIMEOUT: '60s',
         };
         await withService(
           data,

@@ -57,6 +57,8 @@ export interface TokenFile {
   add(fields: Omit<TokenEntry, 'id' | 'hash'>): string;
   /** Takes a token out of it. */
   remove(token: string): void;
+  /** Gives a token's entry other fields. */
+  change(token: string, fields: Partial<TokenEntry>): void;
 }
 
 /** The token file of a data folder. */
@@ -75,6 +77,12 @@ export function tokenFile(data: string): TokenFile {
     },
     remove(token) {
       entries.delete(token);
+      write();
+    },
+    change(token, fields) {
+      const entry = entries.get(token);
+      if (!entry) throw new Error('no such token');
+      entries.set(token, { ...entry, ...fields });
       write();
     },
   };

@@ -42,6 +42,9 @@ describe('a full inotify table', () => {
   }
 });
 
+/** A service that a storm keeps from working does not answer for longer. */
+const LATE_MS = 10_000;
+
 describe('a storm of renames in a drop folder', () => {
   faultCase('T42', 'goes on while requests are answered and lines are stored', () =>
     withFolder(async (data) => {
@@ -54,11 +57,13 @@ describe('a storm of renames in a drop folder', () => {
         const ended = once(storm, 'close');
         try {
           await once(storm.stdout, 'data');
+          const livez = `${service.url}/livez`;
           for (let round = 0; round < 20; round++)
-            expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
+            expect((await fetch(livez, { signal: AbortSignal.timeout(LATE_MS) })).status).to.equal(
+              200,
+            );
           dropLines(data, books, 5);
           await allStored(service, books);
-          expect(storm.exitCode, 'the storm ended before the service had answered').to.equal(null);
         } finally {
           storm.kill();
           await ended;
@@ -77,8 +82,7 @@ const STORM = `
   const { renameSync, writeFileSync } = require('node:fs');
   process.chdir(process.argv[1]);
   for (let i = 1; i < 20; i++) writeFileSync('renamed-' + i + '.log', '');
-  // Some ten seconds of it: a service that it keeps from working has not answered by its end.
-  for (let moved = 0; moved < 3_000_000; moved++) {
+  for (let moved = 0; ; moved++) {
     const at = moved % 20;
     const [from, to] = moved % 40 < 20 ? ['', 'x'] : ['x', ''];
     renameSync('renamed-' + at + from + '.log', 'renamed-' + at + to + '.log');

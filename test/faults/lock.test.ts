@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import {
   eventually,
@@ -88,7 +88,8 @@ describe('a store that a command and a service want at once', () => {
   faultCase('D25d', 'what is pushed beside a restore that comes at the same time is kept', () =>
     withStoredLines(async (data, backup) => {
       let acknowledged = 0;
-      for (let round = 0; round < ROUNDS; round++) {
+      // Which of the two comes first is chance; rounds that the restore wins alone would show nothing.
+      for (let round = 0; round < ROUNDS || acknowledged === 0; round++) {
         const lines = newBooks(`round-${round}`);
         const restored = storeCommand(data, ['restore', backup]);
         let ids: string[] | null = null;
@@ -109,7 +110,6 @@ describe('a store that a command and a service want at once', () => {
           expect(await service.end('SIGTERM')).to.equal(0);
         });
       }
-      expect(acknowledged).to.be.above(0);
     }),
   );
 });
@@ -132,16 +132,18 @@ async function newestIds(service: Service): Promise<string[]> {
   return (body.result as { id: string }[]).map(({ id }) => id);
 }
 
-/** Starts a command on the store and stops it by a signal once it has the store. */
+/** Starts a command on the store, which stops once it has the store. */
 async function stoppedWhileItHas(data: string, words: readonly string[]) {
-  const { child } = spawnService(data, { args: ['store', ...words] });
+  const preload = pathToFileURL(join(import.meta.dirname, 'stop-with-lock.mjs'));
+  const { child } = spawnService(data, {
+    args: ['store', ...words],
+    env: { NODE_OPTIONS: `--import=${preload}` },
+  });
   const ended = once(child, 'exit');
-  const lock = join(data, 'store', 'lock');
-  while (!readFileSync(lock, 'utf8').includes(String(words[0]))) {
-    expect(child.exitCode).to.equal(null);
-    await setImmediate();
-  }
-  child.kill('SIGSTOP');
+  await eventually(() => {
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+    expect(stat.slice(stat.lastIndexOf(')') + 2)[0], 'the state of the command').to.equal('T');
+  });
   return {
     /** Lets it go on, and gives its exit code. */
     async goOn() {

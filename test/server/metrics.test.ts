@@ -8,10 +8,11 @@ import type { LedgerEntry } from '../../server/store/index.ts';
 import { writeTokenFile } from '../../server/token-file.ts';
 import { type Family, readExposition, samplesOf, sampleValue } from '../exposition.ts';
 import { newBooks } from '../faults/books.ts';
-import { dial, get as head, heavyLines, heavyPath, tokenFile } from '../faults/http.ts';
+import { dial, get as head, tokenFile } from '../faults/http.ts';
 import {
   eventually,
   type Served,
+  type Service,
   TOKEN,
   unlimited,
   withApp,
@@ -339,19 +340,25 @@ describe('metrics: queries and the cache', () => {
   it('tell how many queries run and wait, are answered meanwhile, and count clients that left', () =>
     withFolder((data) => {
       mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
-      const lines = heavyLines(newBooks('heavy'), 20_000, 100);
-      writeFileSync(join(data, 'logs', 'edge_logs', 'heavy.ndjson'), lines);
-      return withService(data, async ({ url, get }) => {
+      const books = newBooks();
+      const lines = Array.from({ length: 6 }, () => books.line());
+      writeFileSync(join(data, 'logs', 'edge_logs', 'entries.ndjson'), lines.join(''));
+      const env = {
+        TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
+        TAILPOND_QUERY_TIMEOUT: '1h',
+      };
+      const action = async ({ url, get }: Service) => {
         await eventually(async () => {
           const { result } = (await get('/api/ledger')).body as { result: LedgerEntry[] };
-          expect(result[0]?.lines).to.equal(20_000);
+          expect(result[0]?.lines).to.equal(6);
         });
         const header = { 'X-API-KEY': TOKEN };
         const ask = async () =>
           readExposition(await (await fetch(`${url}/metrics`, { headers: header })).text());
         const clients = Array.from({ length: 6 }, (_, n) => {
           const socket = dial(url).resume();
-          socket.write(head(heavyPath(n), `X-API-KEY: ${TOKEN}`));
+          // It ends when it is interrupted alone.
+          socket.write(head(`/api/endpoints/query/long?id=line-${n}`, `X-API-KEY: ${TOKEN}`));
           return socket;
         });
         const pool = { pool: 'saved' };
@@ -374,7 +381,8 @@ describe('metrics: queries and the cache', () => {
           expect(samplesOf(families, 'tailpond_stored_rows')).to.have.length(9);
           expect(sampleValue(families, 'tailpond_pool_running_queries', pool)).to.equal(0);
         });
-      });
+      };
+      return withService(data, action, { env });
     }));
 });
 

@@ -50,11 +50,15 @@ describe('a token that is taken away', () => {
   it('ends them when it expires', () =>
     withFolder((data) =>
       withService(data, async ({ url, get, child, log }) => {
-        const expires = new Date(Date.now() + 3000).toISOString();
-        const token = tokenFile(data).add({ scopes: ['query'], expires });
+        const tokens = tokenFile(data);
+        const token = tokens.add({ scopes: ['query'] });
         child.kill('SIGHUP');
         await readAgain(log);
         const stream = await open(`${url}${TAIL}`, token);
+        // Only now, so that it is open however long all that took.
+        const expires = new Date(Date.now() + 1000).toISOString();
+        tokens.change(token, { expires });
+        child.kill('SIGHUP');
         expect(await stream.ended).to.equal('ended');
         expect(Date.now()).to.be.at.least(Date.parse(expires));
         expect((await get('/livez')).status).to.equal(200);

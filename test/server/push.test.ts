@@ -133,6 +133,8 @@ describe('POST /api/logs', () => {
       withApp(data, async (served) => {
         const [push, outside] = [join(data, 'logs/edge_logs/push'), join(data, 'outside')];
         expect((await post(served, EDGE, JSON.stringify(entry('a')))).status).to.equal(200);
+        // Else it may be moved away before it was read.
+        await served.lines(1);
         // While a file in it is open, and when the next one is to be made.
         renameSync(push, outside);
         symlinkSync(outside, push);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { tokenFile } from '../faults/http.ts';
@@ -71,9 +72,9 @@ describe('a token that is taken away', () => {
         const tokens = tokenFile(data);
         const token = tokens.add({ scopes: ['query'] });
         return withService(data, async ({ url, child, get, log }) => {
-          const count = 3000;
-          const message = () =>
-            Array.from({ length: 600 }, () => Math.random().toString(36)).join(' ');
+          // More than what the sockets on the way hold, some 40 MB: what they have taken can not be broken off.
+          const count = 10_000;
+          const message = () => randomBytes(4800).toString('base64');
           let text = '';
           for (let n = 0; n < count; n++) text += line(`n${n}`, 'p', message());
           appendFileSync(`${data}/logs/auth_logs/a.log`, text);

@@ -18,7 +18,8 @@ describe('Ctrl-C', () => {
       install(project);
       const child = spawn(
         'script',
-        ['--quiet', '--return', '--flush', '--command', 'npm start', '/dev/null'],
+        // With `exec`, as some shells stay between and give back their own end by the signal.
+        ['--quiet', '--return', '--flush', '--command', 'exec npm start', '/dev/null'],
         {
           cwd: project,
           env: {

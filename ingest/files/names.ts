@@ -1,6 +1,11 @@
-const LOG_FILE = /^[^.].*\.(?:ndjson|jsonl|json|log)(?:[.-]\d[\dT:_-]*)*(?:\.gz)?$/su;
-const AFTER_EXTENSION = /^(.*\.(?:ndjson|jsonl|json|log))(?:[.-]\d[\dT:_-]*)+$/su;
-const BEFORE_EXTENSION = /^(.+?)(?:[.-]\d[\dT:_-]*)+(\.(?:ndjson|jsonl|json|log))$/su;
+const EXTENSION = String.raw`\.(?:ndjson|jsonl|json|log)`;
+const DIGITS = String.raw`[.-]\d[\dT:_-]*`;
+/** What stands behind the extension; `.backup` is logrotate's, for a log that was made anew before it could `create` it. */
+const SUFFIX = String.raw`(?:${DIGITS})*(?:\.(?:old|backup))?`;
+
+const LOG_FILE = new RegExp(`^[^.].*${EXTENSION}${SUFFIX}(?:\\.gz)?$`, 'su');
+const AFTER_EXTENSION = new RegExp(`^(.*${EXTENSION})(?!$)${SUFFIX}$`, 'su');
+const BEFORE_EXTENSION = new RegExp(`^(.+?)(?:${DIGITS})+(${EXTENSION})$`, 'su');
 
 /** Whether a file's name is one that is read: a log's extension, then perhaps a rotation suffix, then perhaps `.gz`. */
 export function isLogName(name: string): boolean {

@@ -5,6 +5,7 @@ import {
   existsSync,
   fstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -13,7 +14,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { INSTALL, LOGROTATE, rotate as logrotate } from '../end-to-end/shippers.ts';
@@ -71,6 +73,34 @@ describe('a file that is rotated by renaming', () => {
           await run(trial.data, (service) => settles(service, trial));
         }),
       { timeoutMs: LONG ? 600_000 : 120_000 },
+    );
+
+  const anew = 'by logrotate, whose writer makes the log anew before logrotate does';
+  if (LOGROTATE === null) notHere('T43', anew, `no logrotate; ${INSTALL}`);
+  else
+    faultCase('T43', anew, () =>
+      withTrial(async (trial) => {
+        const path = trial.at('app.log');
+        const rotations = 500;
+        await run(trial.data, async (service) => {
+          let isOver = false;
+          const writing = (async () => {
+            for (; !isOver; await nextTurn()) appendFileSync(path, trial.lines(1));
+          })();
+          try {
+            // The log that stands where logrotate would `create` it is renamed to one of these.
+            const asides = () => readdirSync(dirname(path)).filter((name) => /backup$/.test(name));
+            for (let n = 0; n < rotations && asides().length === 0; n++)
+              await logrotate(trial.data, path, `rotate ${rotations}\ncreate\nmissingok`);
+            expect(asides(), 'what logrotate has put aside').to.have.lengthOf(1);
+          } finally {
+            isOver = true;
+            await writing;
+          }
+          await settles(service, trial);
+        });
+        await run(trial.data, (service) => settles(service, trial));
+      }),
     );
 
   faultCase('T06', 'renamed, and its writer goes on in the renamed file', () =>

@@ -270,7 +270,13 @@ describe('a file that is rotated by renaming', () => {
       }));
   }
 
-  for (const name of ['app.log-20261120', 'app.log.2026-11-20T10', 'app-20261120.log']) {
+  for (const name of [
+    'app.log-20261120',
+    'app.log.2026-11-20T10',
+    'app-20261120.log',
+    'app.log-2026112010.backup',
+    'app.log.old',
+  ]) {
     it(`gives every line once under the name ${name}`, () =>
       withFolder(async (data) => {
         const file = at(data, 'app.log');

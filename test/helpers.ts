@@ -122,6 +122,8 @@ export interface Pond {
   rows(source?: Source, orderBy?: string): Promise<Record<string, Plain>[]>;
   rejected(source?: Source): Promise<Record<string, Plain>[]>;
   refused(): readonly Refusal[];
+  /** What ingest has logged at warn, or above. */
+  readonly warnings: readonly { readonly file?: string; readonly msg: string }[];
 }
 
 /** Starts store and ingest on a data folder, and stops both afterwards; again on the same folder is a restart. */
@@ -135,12 +137,11 @@ export async function withPond<T>(
     async (store) => {
       const logs = join(data, 'logs');
       const maxLine = settings.maxLine ?? 1024 * 1024;
-      const ingest = await startIngest(
-        { logs, staging: store.staging, maxLine, log: silent },
-        store.sink,
-      );
+      const warnings: Pond['warnings'][number][] = [];
+      const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) });
+      const ingest = await startIngest({ logs, staging: store.staging, maxLine, log }, store.sink);
       try {
-        return await action(pond(data, store, ingest));
+        return await action(pond(data, store, ingest, warnings));
       } finally {
         await ingest.close();
       }
@@ -149,7 +150,7 @@ export async function withPond<T>(
   );
 }
 
-function pond(data: string, store: Store, ingest: Ingest): Pond {
+function pond(data: string, store: Store, ingest: Ingest, warnings: Pond['warnings']): Pond {
   const self: Pond = {
     data,
     store,
@@ -181,6 +182,7 @@ function pond(data: string, store: Store, ingest: Ingest): Pond {
     },
     rejected: (source = 'edge_logs') => store.rejected(source, 1000),
     refused: () => ingest.status().refused,
+    warnings,
   };
   return self;
 }

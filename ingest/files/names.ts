@@ -1,7 +1,7 @@
 const EXTENSION = String.raw`\.(?:ndjson|jsonl|json|log)`;
 const DIGITS = String.raw`[.-]\d[\dT:_-]*`;
 /** What stands behind the extension; `.backup` is logrotate's, for a log that was made anew before it could `create` it. */
-const SUFFIX = String.raw`(?:${DIGITS})*(?:\.(?:old|backup))?`;
+const SUFFIX = String.raw`(?:${DIGITS})*(?:\.backup)?`;
 
 const LOG_FILE = new RegExp(`^[^.].*${EXTENSION}${SUFFIX}(?:\\.gz)?$`, 'su');
 const AFTER_EXTENSION = new RegExp(`^(.*${EXTENSION})(?!$)${SUFFIX}$`, 'su');

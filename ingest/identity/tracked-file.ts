@@ -26,6 +26,8 @@ export interface TrackedFile {
   missing: boolean;
   /** It was met, and it is not told yet which file it is: it is not read. */
   undecided: boolean;
+  /** The stream that it held before it was truncated or replaced. */
+  truncated: number | null;
   /** Set while it is a copy, which is not read: of which file, and what of both was compared. */
   copy: Compared | null;
   mtimeMs: number;
@@ -65,6 +67,7 @@ export function trackedFile(state: FileState, entry: Entry, now: number): Tracke
     hole: null,
     missing: false,
     undecided: true,
+    truncated: null,
     copy: null,
     mtimeMs,
     changedAt: now,

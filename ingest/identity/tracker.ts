@@ -48,6 +48,8 @@ const LINE_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
+const RESTARTED =
+  'file holds other bytes than those read before at its path; reading it from its start';
 const OLDER =
   'file holds the beginning of what was read before; reading on behind what is proven, lines after that may be stored twice';
 
@@ -69,6 +71,8 @@ export class Tracker {
   /** The files that are `undecided`, so that nobody looks through all for them. */
   private readonly undecided = new Set<TrackedFile>();
   private readonly candidates: Candidates = createCandidates();
+  /** Files that are read from their start though their paths were known. */
+  private readonly restarts: { path: string; known: readonly number[]; truncated: boolean }[] = [];
   private lastId = 0;
   private readonly ignored: Ignored;
   private readonly handles: Handles;
@@ -149,6 +153,7 @@ export class Tracker {
         [...this.undecided].filter((each) => concerns(this.knownBy(each.state))),
       ))
         await this.decide(file, now, takes);
+    await this.nameRestarts();
   }
 
   /** Whether there are files with bytes that are not decided yet. */
@@ -311,13 +316,25 @@ export class Tracker {
         return;
       }
     }
-    const known = candidates.find(({ relation, offset }) => relation !== 'rotation' && offset > 0);
-    if (known)
-      this.log.warn(
-        { file: path, known_offset: known.offset },
-        'file holds other bytes than those read before at its path; reading it from its start',
-      );
+    const others = candidates.filter(({ relation }) => relation !== 'rotation');
+    const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
+    this.restarts.push({ path, known, truncated: file.truncated !== null });
     this.become(file, { ...file.state, ...UNREAD });
+  }
+
+  /** What stood at their paths may have ended unread, unless a file holds it or it was read to its end and let go. */
+  private async nameRestarts(): Promise<void> {
+    for (const { path, known, truncated } of this.restarts.splice(0)) {
+      for (const id of known) {
+        const stream = this.states.get(id);
+        if (!stream || stream.offset === 0 || this.files.has(id)) continue;
+        if (stream.gone && !truncated) continue;
+        this.log.warn({ file: path, known_offset: stream.offset }, RESTARTED);
+        const gone = { ...stream, gone: true };
+        await this.sink.record([gone], []);
+        this.remember(gone);
+      }
+    }
   }
 
   /** A stream of its own that begins as another one does up to `at`, in the line that stands there. */
@@ -354,7 +371,7 @@ export class Tracker {
     file.committed = state.offset;
     file.committedVersion = state.finished;
     file.exhausted = state.finished === file.version ? file.version : null;
-    file.judged = file.long = file.hole = null;
+    file.judged = file.long = file.hole = file.truncated = null;
     this.files.set(state.id, file);
     this.settle(file);
     this.remember(state);
@@ -421,12 +438,14 @@ export class Tracker {
     await this.leave(file);
     const id = ++this.lastId;
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
+    const truncated = file.state.offset > 0 ? file.state.id : null;
     const fresh = {
       ...file,
       state,
       copy: null,
       exhausted: null,
       judged: null,
+      truncated,
       long: null,
       hole: null,
       committed: 0,

@@ -275,7 +275,6 @@ describe('a file that is rotated by renaming', () => {
     'app.log.2026-11-20T10',
     'app-20261120.log',
     'app.log-2026112010.backup',
-    'app.log.old',
   ]) {
     it(`gives every line once under the name ${name}`, () =>
       withFolder(async (data) => {
@@ -433,6 +432,60 @@ describe('a file that is rotated by copying and truncating', () => {
           await settles(pond, ['a', 'b', 'c', 'd', ...after]);
         });
         await withPond(data, (pond) => settles(pond, ['a', 'b', 'c', 'd', ...after]));
+      }));
+  }
+});
+
+describe('a log that is read from its start though its path was known', () => {
+  const anew = (file: string, id: string) => appendFileSync(file, line(id));
+  for (const [kind, change, isNamed, isNamedWhenStopped] of [
+    ['was renamed', (file: string) => renameSync(file, `${file}.1`), false, false],
+    ['was packed', (file: string) => gzip(file), false, false],
+    ['was removed', (file: string) => unlinkSync(file), false, true],
+    ['was truncated', (file: string) => truncateSync(file, 0), true, true],
+    [
+      'was copied and truncated',
+      (file: string) => {
+        copyFileSync(file, `${file}.1`);
+        truncateSync(file, 0);
+      },
+      false,
+      false,
+    ],
+  ] as const) {
+    const names = (pond: Pond) => pond.warnings.map(({ file }) => file);
+    const named = (isNamed: boolean) => (isNamed ? [`${SOURCE}/app.log`] : []);
+
+    it(`is ${isNamed ? 'named' : 'passed over in silence'} where it ${kind}, while it is followed`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        await withPond(data, async (pond) => {
+          anew(file, 'a');
+          await holds(pond, ['a']);
+          change(file);
+          anew(file, 'b');
+          await settles(pond, ['a', 'b']);
+          expect(names(pond)).to.deep.equal(named(isNamed));
+        });
+      }));
+
+    it(`is ${isNamedWhenStopped ? 'named once' : 'passed over in silence'} where it ${kind}, when nothing ran`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        anew(file, 'a');
+        await withPond(data, (pond) => settles(pond, ['a']));
+        change(file);
+        anew(file, 'b');
+        await withPond(data, async (pond) => {
+          await settles(pond, ['a', 'b']);
+          expect(names(pond)).to.deep.equal(named(isNamedWhenStopped));
+        });
+        renameSync(file, at(data, 'app.log.2'));
+        anew(file, 'c');
+        await withPond(data, async (pond) => {
+          await settles(pond, ['a', 'b', 'c']);
+          expect(names(pond)).to.deep.equal([]);
+        });
       }));
   }
 });

@@ -80,6 +80,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
       return 'backlog';
     },
     async letGo(room) {
+      const over: TrackedFile[] = [];
       for (const file of [...tracker.files.values()]) {
         if (file.entry || !file.content) continue;
         const { links } = file.content.stat();
@@ -88,9 +89,11 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
           if (!room) continue;
           await storeToTheEnd(file);
         }
-        await storing.stored();
-        if (tracker.files.get(file.state.id) === file) await tracker.drop(file);
+        over.push(file);
       }
+      if (over.length === 0) return;
+      await storing.stored();
+      await tracker.drop(over.filter((file) => tracker.files.get(file.state.id) === file));
     },
   };
 }

@@ -124,16 +124,23 @@ export class Tracker {
 
   /** Brings the tracked files in line with what is on the disk. */
   async sweep(): Promise<void> {
-    const { found, refused } = await this.disk.scan();
-    this.ignored.begin(refused);
+    const listing = await this.disk.scan();
+    this.ignored.begin(listing.refused);
+    const found = listing.found.filter((entry) => !this.ignored.isPassedOver(entry));
+    // First: once it is open a file can be read to its end, however soon it is removed.
+    const opened = await this.openNew(found);
     const now = this.disk.now();
-    const claimed = await this.revisit(found, now);
-    await this.verify();
-    // A second name of a file is passed over: it is read once, by the name that is known if there is one.
-    const others = found.filter(({ inode }) => !claimed.has(inode));
-    const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
-    for (const entry of others) if (this.knownBy(entry).path) byInode.set(entry.inode, entry);
-    for (const entry of byInode.values()) this.meet(entry, now);
+    try {
+      const claimed = await this.revisit(found, now);
+      await this.verify();
+      // A second name of a file is passed over: it is read once, by the name that is known if there is one.
+      const others = found.filter(({ inode }) => !claimed.has(inode));
+      const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
+      for (const entry of others) if (this.knownBy(entry).path) byInode.set(entry.inode, entry);
+      for (const entry of byInode.values()) this.meet(entry, now, opened);
+    } finally {
+      for (const content of opened.values()) await content.close();
+    }
     await this.decideAll(now);
     this.boundMemory();
     this.ignored.name();
@@ -166,9 +173,26 @@ export class Tracker {
     return this.candidates.known(place, place.id ?? null);
   }
 
+  /** Opens the files that are not tracked yet, as far as handles go; gives their contents by path. */
+  private async openNew(found: readonly Entry[]): Promise<Map<string, Content>> {
+    const opened = new Map<string, Content>();
+    const tracked = new Map([...this.files.values()].map((file) => [file.state.inode, file]));
+    for (const entry of found) {
+      if (this.handles.isFull()) break;
+      const file = tracked.get(entry.inode);
+      if (file && holds(file, entry)) continue;
+      // One that cannot be opened is named when it is to be read.
+      const content = await this.handles.open(entry.path).catch(() => null);
+      if (content) opened.set(entry.path, content);
+    }
+    return opened;
+  }
+
   /** Notes where the tracked files are now, and which no path leads to; gives the inodes that are theirs. */
   private async revisit(found: readonly Entry[], now: number): Promise<Set<string>> {
     const claimed = new Set<string>();
+    const moved: FileState[] = [];
+    const gone: TrackedFile[] = [];
     const byInode = new Map<string, Entry[]>();
     for (const entry of found) {
       const names = byInode.get(entry.inode);
@@ -176,26 +200,23 @@ export class Tracker {
       else byInode.set(entry.inode, [entry]);
     }
     for (const file of this.files.values()) {
-      const { inode, birth, path } = file.state;
-      // As long as a handle is open its inode is not used again.
-      const names = (byInode.get(inode) ?? []).filter(
-        (entry) =>
-          file.content || (birth === '' ? entry.version === file.version : entry.birth === birth),
-      );
+      const { inode, path } = file.state;
+      const names = (byInode.get(inode) ?? []).filter((entry) => holds(file, entry));
       const at = names.find((entry) => entry.path === path) ?? names[0] ?? null;
       file.entry = at;
       file.missing = false;
       if (at) {
         claimed.add(inode);
-        if (at.path !== path) await this.renamed(file, at);
+        if (at.path !== path) moved.push(this.renamed(file, at));
         observe(file, at, now);
       } else if (file.content) {
         observe(file, file.content.stat(), now);
         this.remember(file.state);
       } else {
-        await this.drop(file);
+        gone.push(file);
       }
     }
+    await this.drop(gone, moved);
     return claimed;
   }
 
@@ -215,19 +236,23 @@ export class Tracker {
     }
   }
 
-  private async renamed(file: TrackedFile, { source, path, birth }: Entry): Promise<void> {
+  private renamed(file: TrackedFile, { source, path, birth }: Entry): FileState {
     this.log.debug({ file: file.state.path, to: path }, 'file renamed');
     this.advance(file, { ...file.state, source, path, birth });
-    await this.recordUnlessNew(file.state);
+    return file.state;
   }
 
   /** Tracks a file that was found at a path, to be decided on. */
-  private meet(entry: Entry, now: number): void {
-    if (this.ignored.isPassedOver(entry)) return;
+  private meet(entry: Entry, now: number, opened: Map<string, Content>): void {
     const { source, path, inode, birth } = entry;
     const id = ++this.lastId;
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const file = trackedFile(state, entry, now);
+    const content = opened.get(path);
+    if (content && isOf(content, entry)) {
+      opened.delete(path);
+      file.content = content;
+    }
     this.files.set(id, file);
     this.doubt(file);
     this.remember(state);
@@ -241,7 +266,7 @@ export class Tracker {
   ): Promise<void> {
     if (!file.undecided) return;
     if (file.judged === file.version) return this.nameIncomplete(file, now);
-    if (this.handles.isFull()) {
+    if (!file.content && this.handles.isFull()) {
       // Of an empty file there is nothing to tell; else it is open from now on, so that it is seen at once when it grows.
       if (file.size === 0) return;
       if (!this.candidates.hasAny(file.state, file.state.id)) return this.become(file, file.state);
@@ -293,7 +318,7 @@ export class Tracker {
       const before = this.files.get(decision.id);
       const same = stream.inode === inode && stream.finished === file.version;
       const state = { ...stream, ...place, finished: same ? stream.finished : null };
-      if (!isDeepStrictEqual(state, stream)) await this.recordUnlessNew(state);
+      if (!isDeepStrictEqual(state, stream)) await this.recordUnlessNew([state]);
       if (before) await this.untrack(before);
       this.become(file, state);
       if (stream.path !== path)
@@ -428,14 +453,15 @@ export class Tracker {
   }
 
   /** Of a file of which nothing was taken there is nothing to remember; its first batch records it. */
-  private async recordUnlessNew(state: FileState): Promise<void> {
-    if (state.offset > 0) await this.sink.record([state], []);
+  private async recordUnlessNew(states: readonly FileState[]): Promise<void> {
+    const known = states.filter(({ offset }) => offset > 0);
+    if (known.length > 0) await this.sink.record(known, []);
   }
 
   /** Its bytes are not those that were read: it was truncated or replaced, and is met anew. */
   async replaced(file: TrackedFile): Promise<void> {
     const { source, path, inode, birth } = file.state;
-    await this.leave(file);
+    await this.leave([file]);
     const id = ++this.lastId;
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const truncated = file.state.offset > 0 ? file.state.id : null;
@@ -465,22 +491,28 @@ export class Tracker {
     return this.disk.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
   }
 
-  /** Lets a file go that no path leads to; its stream stays known. */
-  async drop(file: TrackedFile): Promise<void> {
-    await this.release(file);
-    await this.leave(file);
-    this.log.debug({ file: file.state.path, offset: file.state.offset }, 'file removed');
+  /** Lets files go that no path leads to; their streams stay known. Other states are recorded along with theirs. */
+  async drop(files: readonly TrackedFile[], others: readonly FileState[] = []): Promise<void> {
+    for (const file of files) await this.release(file);
+    await this.leave(files, others);
+    for (const { state } of files)
+      this.log.debug({ file: state.path, offset: state.offset }, 'file removed');
   }
 
-  /** Tracks a file no longer, and remembers its stream. */
-  private async leave(file: TrackedFile): Promise<void> {
-    const gone: FileState = { ...file.state, gone: true };
-    // First: as long as it cannot be recorded the file is tracked, and found so again.
-    await this.recordUnlessNew(gone);
-    this.files.delete(gone.id);
-    this.settle(file);
-    if (gone.offset > 0) this.remember(gone);
-    else this.forgetState(gone.id);
+  /** Tracks files no longer, and remembers their streams. */
+  private async leave(
+    files: readonly TrackedFile[],
+    others: readonly FileState[] = [],
+  ): Promise<void> {
+    const left = files.map((file) => ({ file, gone: { ...file.state, gone: true } }));
+    // First: as long as it cannot be recorded the files are tracked, and found so again.
+    await this.recordUnlessNew([...others, ...left.map(({ gone }) => gone)]);
+    for (const { file, gone } of left) {
+      this.files.delete(gone.id);
+      this.settle(file);
+      if (gone.offset > 0) this.remember(gone);
+      else this.forgetState(gone.id);
+    }
   }
 
   /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
@@ -549,8 +581,7 @@ export class Tracker {
       file.missing = true;
       return null;
     }
-    const at = content.stat();
-    if (at.inode !== file.state.inode || at.birth !== file.state.birth) {
+    if (!isOf(content, file.state)) {
       await content.close();
       file.missing = true;
       return null;
@@ -626,6 +657,17 @@ function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
   return files.toSorted(
     (a, b) => rotationRank(a.state.path) - rotationRank(b.state.path) || a.mtimeMs - b.mtimeMs,
   );
+}
+
+/** Whether an entry is the file that is tracked: as long as a handle is open its inode is not used again. */
+function holds({ content, state, version }: TrackedFile, entry: Entry): boolean {
+  if (content) return true;
+  return state.birth === '' ? entry.version === version : entry.birth === state.birth;
+}
+
+function isOf(content: Content, { inode, birth }: Pick<Place, 'inode' | 'birth'>): boolean {
+  const at = content.stat();
+  return at.inode === inode && at.birth === birth;
 }
 
 function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { isSource } from '../ingest/index.ts';
 import { compile, QueryFileError, type SavedQuery } from './compile.ts';
+import type { Config } from './config.ts';
 import { oldestOf } from './newest.ts';
 import { checkParameters } from './parameters.ts';
+import { ROOT } from './root.ts';
 import type { Store } from './store/index.ts';
 import { partsOf } from './views.ts';
 
@@ -35,6 +37,11 @@ export async function openEndpoints(
       current = await loadEndpoints(folders, store);
     },
   };
+}
+
+/** The folders of the files: those that come with tailpond, then the operator's. */
+export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): string[] {
+  return [join(ROOT, 'sql', 'endpoints'), ...(endpoints ? [resolve(endpoints)] : [])];
 }
 
 type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment'>;

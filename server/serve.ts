@@ -12,7 +12,7 @@ import { type Config, ConfigError } from './config.ts';
 import { type Commands, openControl, takeStore } from './control.ts';
 import type { Demo } from './demo.ts';
 import { createDoor } from './door.ts';
-import { type OpenEndpoints, openEndpoints } from './endpoints.ts';
+import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints.ts';
 import { AppError } from './errors.ts';
 import { listen } from './listen.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
@@ -27,6 +27,7 @@ import {
   type StoreLock,
 } from './store/index.ts';
 import { readToken, type Token } from './token.ts';
+import { tokenFileOf } from './token-file.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
 /** Closes one thing that was opened. */
@@ -108,7 +109,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
     const [logs, folder] = [join(data, 'logs'), join(data, 'store')];
     makeFolders(config, logs, folder);
     const token = readToken(config, folder);
-    const tokenFile = resolve(config.tokens ?? join(data, 'tokens.json'));
+    const tokenFile = tokenFileOf(config);
     const tokens = openTokens(token.value, tokenFile);
     const reloadTokens = () => reload(tokens, tokenFile, logger);
     process.on('SIGHUP', reloadTokens);
@@ -154,14 +155,12 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       backup: (gone) => opened.backup(gone),
       address: async () => urlOf(server.address()),
       tokens: async () => {
-        tokens.reload();
-        logger.info({ path: tokenFile, tokens: tokens.count() }, TOKENS_READ);
+        takeTokens(tokens, tokenFile, logger);
         return { path: tokenFile };
       },
     };
     closers.splice(-1, 0, await control(folder, commands, logger));
-    const own = config.endpoints ? [resolve(config.endpoints)] : [];
-    const endpoints = await openEndpoints([join(ROOT, 'sql', 'endpoints'), ...own], opened);
+    const endpoints = await openEndpoints(endpointFolders(config), opened);
     const reloadAll = coalesced(async () => {
       if (draining) return;
       reloadTokens();
@@ -260,13 +259,16 @@ async function takeAfterCommand(folder: string, logger: Logger): Promise<StoreLo
   }
 }
 
-const TOKENS_READ = 'the token file was read again';
+/** Takes the token file as it is now. Throws ConfigError. */
+function takeTokens(tokens: Tokens, path: string, logger: Logger) {
+  tokens.reload();
+  logger.info({ path, tokens: tokens.count() }, 'the token file was read again');
+}
 
 /** Takes the token file as it is now; while it is wrong, the tokens stay as they were. */
 function reload(tokens: Tokens, path: string, logger: Logger) {
   try {
-    tokens.reload();
-    logger.info({ path, tokens: tokens.count() }, TOKENS_READ);
+    takeTokens(tokens, path, logger);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'the token file is wrong; the tokens stay as they were');

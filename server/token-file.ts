@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { ConfigError } from './config.ts';
+import { dirname, join, resolve } from 'node:path';
+import { type Config, ConfigError } from './config.ts';
 
 /** What a token may do: ask saved queries, push lines, look into the books, read the metrics. */
 export const SCOPES = ['query', 'ingest', 'admin', 'metrics'] as const;
@@ -37,6 +37,11 @@ const FIELDS: Record<keyof TokenEntry, [boolean, string, (value: unknown) => boo
   expires: [false, 'a moment such as 2027-01-31T00:00:00Z', isMoment],
   project: [false, '1 to 200 characters', matches(/^[^\p{Cc}]{1,200}$/u)],
 };
+
+/** Where the token file is, or would be. */
+export function tokenFileOf({ tokens, data }: Pick<Config, 'tokens' | 'data'>): string {
+  return resolve(tokens ?? join(data, 'tokens.json'));
+}
 
 /**
  * The entries of the token file; none when there is no file. Throws ConfigError that names the file and each entry at

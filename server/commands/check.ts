@@ -5,10 +5,9 @@ import { join, resolve } from 'node:path';
 import { QueryFileError } from '../compile.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { askService } from '../control.ts';
-import { loadEndpoints } from '../endpoints.ts';
-import { ROOT } from '../root.ts';
+import { endpointFolders, loadEndpoints } from '../endpoints.ts';
 import { withStoppedStore } from '../stopped-store.ts';
-import { readTokenFile } from '../token-file.ts';
+import { readTokenFile, tokenFileOf } from '../token-file.ts';
 import { settingsOf } from './settings.ts';
 
 /** One thing that was looked at; `fault`: what is wrong with it. */
@@ -49,12 +48,11 @@ async function lookAt(
 ) {
   const data = resolve(config.data);
   await look('tokens', async () => {
-    const path = config.tokens ?? join(data, 'tokens.json');
+    const path = tokenFileOf(config);
     return `${readTokenFile(path).length} in ${path}, beside the one of the settings`;
   });
   await look('endpoints', async () => {
-    const own = config.endpoints ? [resolve(config.endpoints)] : [];
-    return (await namesOf([join(ROOT, 'sql', 'endpoints'), ...own], config)).join(', ');
+    return (await namesOf(endpointFolders(config), config)).join(', ');
   });
   await look('data folder', async () => {
     for (const folder of [data, join(data, 'logs'), join(data, 'store')]) {

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../config.ts';
 import { askService } from '../control.ts';
-import { readTokenFile, type Scope, type TokenEntry, writeTokenFile } from '../token-file.ts';
+import {
+  readTokenFile,
+  type Scope,
+  type TokenEntry,
+  tokenFileOf,
+  writeTokenFile,
+} from '../token-file.ts';
 import { digestOf, makeToken } from '../tokens.ts';
 import { settingsOf } from './settings.ts';
 import { counted, table } from './table.ts';
@@ -27,7 +33,7 @@ export async function createToken({
   name,
   json,
 }: CreateOptions): Promise<0> {
-  const path = tokenFile();
+  const path = tokenFileOf(settingsOf());
   const id = randomBytes(6).toString('hex');
   const token = makeToken(id);
   const entry: TokenEntry = {
@@ -47,7 +53,7 @@ export async function createToken({
 
 /** Prints the tokens of the file, without the tokens themselves. */
 export function listTokens({ json }: Output): 0 {
-  const entries = readTokenFile(tokenFile());
+  const entries = readTokenFile(tokenFileOf(settingsOf()));
   if (json) {
     console.log(JSON.stringify(entries.map(({ hash: _, ...entry }) => entry)));
     return 0;
@@ -67,7 +73,7 @@ export function listTokens({ json }: Output): 0 {
 
 /** Takes a token out of the file. */
 export async function revokeToken(id: string, { json }: Output): Promise<0> {
-  const path = tokenFile();
+  const path = tokenFileOf(settingsOf());
   const entries = readTokenFile(path);
   const others = entries.filter((entry) => entry.id !== id);
   if (others.length === entries.length) {
@@ -93,9 +99,4 @@ async function tellService(path: string): Promise<string> {
   } catch (error) {
     return `The service that runs has not taken it: ${error instanceof Error ? error.message : error}`;
   }
-}
-
-function tokenFile(): string {
-  const { tokens, data } = settingsOf();
-  return resolve(tokens ?? join(data, 'tokens.json'));
 }

@@ -41,10 +41,10 @@ export async function createPushFile(logs: string, source: Source): Promise<Push
   const id = randomBytes(16);
   const path = `${pushFolder(source)}/${id.toString('hex')}.ndjson`;
   const folder = join(logs, pushFolder(source));
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await checkFolder(logs, source);
   const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
-  const handle = await open(join(logs, path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o640);
+  const handle = await open(join(logs, path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o600);
   try {
     const { dev, ino } = await handle.stat({ bigint: true });
     return new OpenFile({ logs, source, path, inode: `${dev}:${ino}` }, handle, blankLine(id));

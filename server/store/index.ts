@@ -196,10 +196,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       between: (action) => fatal(writer.between(action)),
     };
     const asides = createAsides(engine);
+    const pools = [readers, own, sandbox];
+    const closeReaders = () => Promise.all(pools.map((each) => each.close()));
     const retention = createRetention({
       writer: between,
       ask,
-      readersEnded: () => Promise.all([readers, own, sandbox, asides].map((each) => each.ended())),
+      readersEnded: () => Promise.all([...pools, asides].map((each) => each.ended())),
       walBytes,
       folder: join(sql, 'retention'),
       clock,
@@ -237,13 +239,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         query: (text, values, limits) => fatal(sandbox.query(text, values, limits)),
         use: () => sandbox.use(),
       },
-      busy: () => readers.busy() || own.busy() || sandbox.busy() || asides.busy(),
+      busy: () => [...pools, asides].some((each) => each.busy()),
       stop(reason) {
-        for (const each of [readers, own, sandbox]) each.stop(reason);
+        for (const each of pools) each.stop(reason);
       },
       giveWay: (reason) => readers.giveWay(reason),
       async close() {
-        await Promise.all([readers, own, sandbox].map((each) => each.close()));
+        await closeReaders();
       },
       async disk() {
         const free = await freeBytesOf(folder);
@@ -259,7 +261,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       inspect: (signal) => fatal(asides.start(signal, (onOwn) => onOwn(inspect))),
       async shutdown(until = Number.POSITIVE_INFINITY) {
         await asides.close();
-        await Promise.all([readers, own, sandbox].map((each) => each.close()));
+        await closeReaders();
         await writer.close(until);
         connection.closeSync();
         engine.close();

@@ -77,7 +77,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   await mkdir(staging, { recursive: true, mode: 0o700 });
 
   let sweepAt = 0;
-  const watch = startWatch(logs, log, (paths) => {
+  const watch = startWatch(logs, log, (paths, renamed) => {
     const now = performance.now();
     let known = 0;
     for (const file of tracker.files.values()) {
@@ -87,6 +87,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     }
     sweepAt = Math.min(sweepAt, now + (known === paths.size ? SWEEP_MS / 4 : 0));
     waker.wake();
+    // While lines are stored, which may take longer than a busy log lives.
+    tracker.held.holdAt(renamed);
   });
   const folders = () => [
     ...SOURCES,

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type Content, openContent } from './content.ts';
-import { type Listing, scan } from './scan.ts';
+import { type Listing, type Place, placeOf, scan } from './scan.ts';
 
 /** The files below the logs folder and the time, as ingest sees them. Paths are relative to that folder. */
 export interface Disk {
   scan(): Promise<Listing>;
+  /** The place of a path that a watch has told; null where no log is read. */
+  place(path: string): Promise<Place | null>;
   /** Opens a regular file for reading. Throws what `openContent` throws. */
   open(path: string): Promise<Content>;
   /** The monotonic clock, ms. */
@@ -15,6 +17,7 @@ export interface Disk {
 export function diskOf(logs: string): Disk {
   return {
     scan: () => scan(logs),
+    place: (path) => placeOf(logs, path),
     open: (path) => openContent(join(logs, path)),
     now: () => performance.now(),
   };

@@ -1,6 +1,6 @@
 import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { isSource, type Source } from '../source.ts';
 import type { Refusal } from '../types.ts';
 import { isLogName } from './names.ts';
@@ -19,12 +19,15 @@ export interface FileStat {
   readonly links: number;
 }
 
-/** A regular file below a source's folder whose name is a log's. */
-export interface Entry extends FileStat {
+/** Where a log may be: below a source's folder, under a name that is a log's. */
+export interface Place {
   readonly source: Source;
   /** Relative to the logs folder, with `/`. */
   readonly path: string;
 }
+
+/** A regular file there. */
+export interface Entry extends FileStat, Place {}
 
 export interface Listing {
   readonly found: Entry[];
@@ -55,6 +58,19 @@ export async function scan(logs: string): Promise<Listing> {
     }
   }
   return listing;
+}
+
+/** The place of this path, relative to `logs`; null where no log is read, or a symbolic link is on the way. */
+export async function placeOf(logs: string, path: string): Promise<Place | null> {
+  const [source = '', ...rest] = path.split('/');
+  if (!isSource(source) || rest.some(hidden) || !isLogName(rest.at(-1) ?? '')) return null;
+  try {
+    const folder = dirname(path);
+    const isStraight = (await realpath(join(logs, folder))) === join(await realpath(logs), folder);
+    return isStraight ? { source, path } : null;
+  } catch {
+    return null;
+  }
 }
 
 export function fileStat(stats: BigIntStats): FileStat {

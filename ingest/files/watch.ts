@@ -26,13 +26,13 @@ interface Watched {
 }
 
 /**
- * Calls `hint` with paths, relative to `logs`, of what seems to have changed. Only a hint: a full inotify table leaves none at all, which
+ * Calls `hint` with paths, relative to `logs`, of what seems to have changed, and with those of them that came or went. Only a hint: a full inotify table leaves none at all, which
  * is said once, and a storm of changes none for a while; the sweep finds what is missed.
  */
 export function startWatch(
   logs: string,
   log: IngestLog,
-  hint: (paths: ReadonlySet<string>) => void,
+  hint: (paths: ReadonlySet<string>, renamed: ReadonlySet<string>) => void,
 ): Watch {
   const open = new Map<string, Watched>();
   let complained = false;
@@ -40,6 +40,7 @@ export function startWatch(
   let closed = false;
   let changes = 0;
   let changed = new Set<string>();
+  let renamed = new Set<string>();
   let telling: NodeJS.Timeout | undefined;
   const window = setInterval(() => {
     changes = 0;
@@ -60,10 +61,11 @@ export function startWatch(
   const tell = () => {
     telling = undefined;
     if (changed.size === 0) return;
-    const paths = changed;
+    const [paths, names] = [changed, renamed];
     changed = new Set();
+    renamed = new Set();
     telling = setTimeout(tell, HINT_MS).unref();
-    hint(paths);
+    hint(paths, names);
   };
 
   const begin = (folder: string, inode: string) => {
@@ -77,9 +79,11 @@ export function startWatch(
       const watcher = watchFolder(join(logs, folder), { persistent: false });
       open.set(folder, { watcher, inode });
       watcher.on('error', onError);
-      watcher.on('change', (_event, name) => {
+      watcher.on('change', (event, name) => {
         if (++changes > MOST) return rest();
-        changed.add(posix.join(folder, String(name)));
+        const path = posix.join(folder, String(name));
+        changed.add(path);
+        if (event === 'rename') renamed.add(path);
         if (!telling) tell();
       });
     } catch (error) {

@@ -17,6 +17,8 @@ export interface Candidates {
   hasAny(place: Place, id: number): boolean;
   /** Whether a stream was held by this inode, and whether one was at this path: others than that of `id`. */
   known(place: Place, id: number | null): { inode: boolean; path: boolean };
+  /** The streams that were held by a file: its inode and birth. */
+  ofFile(place: Omit<Place, 'path'>): readonly number[];
   /** The streams that were held at a path. */
   at(place: Pick<Place, 'source' | 'path'>): readonly number[];
 }
@@ -101,6 +103,7 @@ export function createCandidates(): Candidates {
       const inode = fileKeys(place).some((key) => hasOther(key, id));
       return { inode, path: hasOther(pathKey(place), id) };
     },
+    ofFile: (place) => fileKeys(place).flatMap((key) => [...(idsByKey.get(key) ?? [])]),
     at: (place) => [...(idsByKey.get(pathKey(place)) ?? [])],
   };
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import { Handles } from '../files/handles.ts';
+import { HeldFiles } from '../files/held.ts';
 import { Ignored } from '../files/ignored.ts';
 import { isGzip, rotationRank } from '../files/names.ts';
 import type { Entry } from '../files/scan.ts';
@@ -66,6 +67,7 @@ const OLDER =
  */
 export class Tracker {
   readonly files = new Map<number, TrackedFile>();
+  readonly held: HeldFiles;
   /** Every stream that is known, by id; those of tracked files too, as their batches on their way will leave them. */
   private readonly states = new Map<number, FileState>();
   /** The files that are `undecided`, so that nobody looks through all for them. */
@@ -84,6 +86,7 @@ export class Tracker {
   constructor(disk: Disk, sink: Pick<Sink, 'files' | 'record'>, log: IngestLog) {
     this.disk = disk;
     this.handles = new Handles(disk);
+    this.held = new HeldFiles(disk, this.handles, (entry) => this.isTracked(entry));
     this.sink = sink;
     this.log = log;
     this.ignored = new Ignored(log);
@@ -128,19 +131,20 @@ export class Tracker {
     this.ignored.begin(listing.refused);
     const found = listing.found.filter((entry) => !this.ignored.isPassedOver(entry));
     // First: once it is open a file can be read to its end, however soon it is removed.
-    const opened = await this.openNew(found);
+    const before = this.held.inodes();
+    if (!this.handles.isFull())
+      for (const entry of found) if (!this.isTracked(entry)) await this.held.hold(entry);
     const now = this.disk.now();
-    try {
-      const claimed = await this.revisit(found, now);
-      await this.verify();
-      // A second name of a file is passed over: it is read once, by the name that is known if there is one.
-      const others = found.filter(({ inode }) => !claimed.has(inode));
-      const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
-      for (const entry of others) if (this.knownBy(entry).path) byInode.set(entry.inode, entry);
-      for (const entry of byInode.values()) this.meet(entry, now, opened);
-    } finally {
-      for (const content of opened.values()) await content.close();
-    }
+    const claimed = await this.revisit(found, now);
+    await this.verify();
+    // A second name of a file is passed over: it is read once, by the name that is known if there is one.
+    const others = found.filter(({ inode }) => !claimed.has(inode));
+    const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
+    for (const entry of others) if (this.knownBy(entry).path) byInode.set(entry.inode, entry);
+    for (const entry of byInode.values()) this.track(entry, this.held.take(entry), now);
+    const inodes = new Set(listing.found.map(({ inode }) => inode));
+    for (const { entry, content } of await this.held.unlinked(before, inodes))
+      this.track(entry, content, now).entry = null;
     await this.decideAll(now);
     this.boundMemory();
     this.ignored.name();
@@ -173,19 +177,8 @@ export class Tracker {
     return this.candidates.known(place, place.id ?? null);
   }
 
-  /** Opens the files that are not tracked yet, as far as handles go; gives their contents by path. */
-  private async openNew(found: readonly Entry[]): Promise<Map<string, Content>> {
-    const opened = new Map<string, Content>();
-    const tracked = new Map([...this.files.values()].map((file) => [file.state.inode, file]));
-    for (const entry of found) {
-      if (this.handles.isFull()) break;
-      const file = tracked.get(entry.inode);
-      if (file && holds(file, entry)) continue;
-      // One that cannot be opened is named when it is to be read.
-      const content = await this.handles.open(entry.path).catch(() => null);
-      if (content) opened.set(entry.path, content);
-    }
-    return opened;
+  private isTracked(entry: Place): boolean {
+    return this.candidates.ofFile(entry).some((id) => this.files.has(id));
   }
 
   /** Notes where the tracked files are now, and which no path leads to; gives the inodes that are theirs. */
@@ -242,20 +235,17 @@ export class Tracker {
     return file.state;
   }
 
-  /** Tracks a file that was found at a path, to be decided on. */
-  private meet(entry: Entry, now: number, opened: Map<string, Content>): void {
+  /** Tracks a file that was met, to be decided on. */
+  private track(entry: Entry, content: Content | null, now: number): TrackedFile {
     const { source, path, inode, birth } = entry;
     const id = ++this.lastId;
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const file = trackedFile(state, entry, now);
-    const content = opened.get(path);
-    if (content && isOf(content, entry)) {
-      opened.delete(path);
-      file.content = content;
-    }
+    file.content = content;
     this.files.set(id, file);
     this.doubt(file);
     this.remember(state);
+    return file;
   }
 
   /** Decides what a file is, if that is something that `takes` lets through. */
@@ -648,6 +638,7 @@ export class Tracker {
 
   async close(): Promise<void> {
     for (const file of this.files.values()) await file.content?.close();
+    await this.held.close();
     this.files.clear();
   }
 }

@@ -88,6 +88,8 @@ export class SimulatedDisk implements Disk {
     refused: [],
   });
 
+  place = async (path: string) => ({ source: SOURCE, path }) as const;
+
   open = async (path: string): Promise<Content> => {
     const inode = this.files.get(path.slice(SOURCE.length + 1));
     if (!inode) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });

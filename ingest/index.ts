@@ -88,7 +88,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     sweepAt = Math.min(sweepAt, now + (known === paths.size ? SWEEP_MS / 4 : 0));
     waker.wake();
     // While lines are stored, which may take longer than a busy log lives.
-    tracker.held.holdAt(renamed);
+    void tracker.held.holdAt(renamed);
   });
   const folders = () => [
     ...SOURCES,

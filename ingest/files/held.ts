@@ -27,13 +27,14 @@ export class HeldFiles {
   }
 
   /** Holds what a watch has told of, where it is a log. Never rejects. */
-  holdAt(paths: Iterable<string>): void {
+  holdAt(paths: Iterable<string>): Promise<void> {
     this.opening = this.opening.then(async () => {
       for (const path of paths) {
         const place = await this.disk.place(path);
         if (place) await this.hold(place);
       }
     });
+    return this.opening;
   }
 
   /** Holds a file unless it is tracked, or no handle is left for it. One that cannot be opened is named when it is to be read. */

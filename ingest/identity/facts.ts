@@ -1,4 +1,5 @@
 import type { Content } from '../files/content.ts';
+import { rotationRank } from '../files/names.ts';
 import type { FileState } from '../types.ts';
 import type { Candidates } from './candidates.ts';
 import { compare } from './compare.ts';
@@ -60,7 +61,7 @@ export async function factsOf(
       continue;
     }
     // A log is no copy of what was rotated away from its place.
-    if (relation === 'same-path' && holder.entry) continue;
+    if (relation === 'same-path' && holder.entry && rotationRank(state.path) === 0) continue;
     const other = await open(holder);
     if (!other) return null;
     const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;

@@ -103,6 +103,13 @@ function tornEnd(block: Buffer, start: number, newline: number): number | null {
   return end - nul >= ROOM_BYTES && block[end] === OPEN_BRACE ? nul : null;
 }
 
+/** The last line of a text that no newline closes: what stands behind the room before which others were torn. */
+export function lastLine(text: Buffer): Buffer {
+  const torn = tornEnd(text, 0, text.length);
+  if (torn === null) return text;
+  return lastLine(text.subarray(torn + leadingBlanks(text, torn, text.length)));
+}
+
 /** What becomes of a line; `first` is where its text begins in it. */
 type Verdict =
   | { kind: 'blank'; first: number }

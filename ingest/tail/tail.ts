@@ -5,7 +5,7 @@ import { solidEnd } from '../identity/compare.ts';
 import { extended, HEAD_BYTES, PROOF_BYTES, proves } from '../identity/proofs.ts';
 import { RECENT_BYTES } from '../identity/recent-bytes.ts';
 import type { FileState } from '../types.ts';
-import { leadingBlanks, takeLines, tooLong } from './lines.ts';
+import { lastLine, leadingBlanks, takeLines, tooLong } from './lines.ts';
 
 /** How much is read at a time: enough to make a system call cheap, little enough to keep the event loop moving. */
 const READ_BYTES = 1024 * 1024;
@@ -238,7 +238,7 @@ export async function tail(
 
   if (!full && !long && next < have && options.openEnd !== 'leave') {
     const text = buffer.subarray(next, have);
-    if (options.openEnd === 'take' || isObject(text)) unterminated = await takeOpen(text);
+    if (options.openEnd === 'take' || isObject(lastLine(text))) unterminated = await takeOpen(text);
   }
 
   const outcome = full ? 'more' : 'end';

@@ -129,6 +129,20 @@ describe('which file is it', () => {
       });
     }));
 
+  it('takes the last line behind the room, that no newline closes, once it has been quiet', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, '{"id":"torn"');
+        appendFileSync(file, Buffer.alloc(4096));
+        appendFileSync(file, line('behind').trimEnd());
+        await settles(pond, ['behind']);
+        expect(await pond.rejected()).to.have.length(1);
+        appendFileSync(file, `\n${line('after')}`);
+        await settles(pond, ['after', 'behind']);
+      }),
+    ));
+
   it('rejects a line that was torn before reserved room, and takes what follows the room', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');

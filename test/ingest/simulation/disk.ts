@@ -12,7 +12,7 @@ interface Inode {
   handles: number;
 }
 
-const SOURCE = 'edge_logs';
+export const SOURCE = 'edge_logs';
 
 /**
  * A folder of one source in memory, whose inode numbers are used again as soon as they are free. Every change takes a ms, and what is

@@ -3,7 +3,7 @@ import { createStoring } from '../../../ingest/batch/storing.ts';
 import { Tracker } from '../../../ingest/identity/tracker.ts';
 import { createRounds } from '../../../ingest/rounds.ts';
 import type { Batch, FileState, IngestLog, Sink } from '../../../ingest/types.ts';
-import { SimulatedDisk } from './disk.ts';
+import { SimulatedDisk, SOURCE } from './disk.ts';
 
 /** The log and its rotation. */
 export const [LOG, ROTATED] = ['app.log', 'app.log.1'] as const;
@@ -116,6 +116,12 @@ export class Simulation {
     this.disk.pass(1100);
     this.life ??= await this.begin();
     await this.life.tracker.sweep();
+  }
+
+  /** Lets ingest be told of the names that there are, and no more. */
+  async hold(): Promise<void> {
+    this.life ??= await this.begin();
+    await this.life.tracker.held.holdAt(this.disk.names().map((name) => `${SOURCE}/${name}`));
   }
 
   /** Lets ingest look, and take whatever there is. Gives what is wrong then. */

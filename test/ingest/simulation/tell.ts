@@ -22,8 +22,8 @@ async function* histories(length: number, before: readonly Step[] = []): AsyncGe
   }
 }
 
-/** What follows on a step: a look, in which all is taken; nothing; or a look that ends before anything is taken. */
-const AFTER = ['seen', 'unseen', 'met'] as const;
+/** What follows on a step: a look, in which all is taken; nothing; a look that ends before anything is taken; or an open of new files. */
+const AFTER = ['seen', 'unseen', 'met', 'held'] as const;
 type After = (typeof AFTER)[number];
 
 /** Every way in which the steps but the last can be followed, of the first `kinds` kinds. */
@@ -56,6 +56,7 @@ export async function tell(
     const follows = after[i] ?? 'seen';
     told.push(`${step.do} ${step.name} (${follows})`);
     if (follows === 'met') await simulation.meet();
+    if (follows === 'held') await simulation.hold();
     const fault = follows === 'seen' ? await look('') : null;
     if (fault) return fault;
   }
@@ -66,7 +67,7 @@ export async function tell(
 }
 
 /** Tells all histories of so many steps, each in all ways of the first `kinds` kinds. Gives how many there were. */
-export async function tellAll(length: number, kinds: 1 | 2 | 3, births: boolean): Promise<number> {
+export async function tellAll(length: number, kinds: 1 | 3 | 4, births: boolean): Promise<number> {
   const faults: string[] = [];
   let count = 0;
   await withFolder(async (folder) => {

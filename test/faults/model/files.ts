@@ -1,11 +1,14 @@
 import {
-  appendFileSync,
+  closeSync,
   copyFileSync,
   mkdirSync,
+  openSync,
+  readFileSync,
   renameSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -44,8 +47,12 @@ export interface ModelFile {
   readonly log: number;
   /** Below the logs folder. */
   path: string;
-  /** What stands in it, unpacked. */
+  /** What stands in it, unpacked, without NULs. */
   text: string;
+  /** Where its writer writes next; what is reserved behind that, or left out before it, is NULs. */
+  end: number;
+  /** It ends in a part of a line, and room that its writer has left behind: what comes next is a line of its own. */
+  torn: boolean;
   packed: boolean;
   /** It was made by copying or packing, not by a writer. */
   readonly copy: boolean;
@@ -62,6 +69,8 @@ export interface ModelFile {
 /** The files of all logs, newest first; what is done to them is done on the disk and in the model. */
 export class ModelFiles {
   private readonly files: ModelFile[][] = LOGS.map(() => []);
+  /** Of each log what was saved of it last: on the disk and in the model. */
+  private readonly saved: ({ text: string; bytes: Buffer } | undefined)[] = [];
   private readonly logs: string;
   private dates = 0;
 
@@ -81,12 +90,14 @@ export class ModelFiles {
     return nth === 0 ? current : files.filter((file) => file !== current)[nth - 1];
   }
 
-  create(log: number, text = ''): ModelFile {
-    const { path } = LOGS[log] as Log;
+  /** Under the log's own name, unless another `path` is given. */
+  create(log: number, text = '', path = (LOGS[log] as Log).path): ModelFile {
     const file: ModelFile = {
       log,
       path,
       text,
+      end: text.length,
+      torn: false,
       packed: false,
       copy: false,
       rest: '',
@@ -100,13 +111,59 @@ export class ModelFiles {
   }
 
   append(file: ModelFile, text: string): void {
-    appendFileSync(this.on(file), text);
-    file.text += text;
+    const descriptor = openSync(this.on(file), 'r+');
+    writeSync(descriptor, text, file.end);
+    closeSync(descriptor);
+    file.text += file.torn ? `\n${text}` : text;
+    file.torn = false;
+    file.end += text.length;
   }
 
-  truncate(file: ModelFile): void {
+  /** Reserves room behind what stands in the file; `leave`: its writer goes on behind it. */
+  reserve(file: ModelFile, bytes: number, leave: boolean): void {
+    truncateSync(this.on(file), file.end + bytes);
+    if (leave) file.end += bytes;
+  }
+
+  /** `hole`: its writer goes on where it was, as one without O_APPEND does. */
+  truncate(file: ModelFile, hole = false): void {
     truncateSync(this.on(file), 0);
     file.text = '';
+    file.torn = false;
+    if (!hole) file.end = 0;
+  }
+
+  /** Another log's file that has a name as a rotation of this one's would have. */
+  twin(log: number, number: number): ModelFile | undefined {
+    return this.files[log]?.find(({ path }) => path === twinPath(log, number));
+  }
+
+  createTwin(log: number, number: number, text: string): ModelFile {
+    return this.create(log, text, twinPath(log, number));
+  }
+
+  save(log: number): void {
+    const file = this.current(log);
+    if (file) this.saved[log] = { text: file.text, bytes: readFileSync(this.on(file)) };
+  }
+
+  /** Puts what was saved in the place of the log, which is not there any more. */
+  putBack(log: number): ModelFile | null {
+    const saved = this.saved[log];
+    if (!saved) return null;
+    const file = this.create(log);
+    writeFileSync(this.on(file), saved.bytes);
+    file.text = saved.text;
+    file.end = saved.bytes.length;
+    return file;
+  }
+
+  /** The rotated files beyond so many, oldest first. */
+  beyond(log: number, keep: number): ModelFile[] {
+    const rotated = (this.files[log] ?? []).filter(
+      (file) => file !== this.current(log) && !isTwin(file),
+    );
+    return rotated.slice(keep).reverse();
   }
 
   delete(file: ModelFile): void {
@@ -138,7 +195,7 @@ export class ModelFiles {
   pack(file: ModelFile): ModelFile {
     const path = `${file.path}.gz`;
     const packed = { ...file, path, copy: true, packed: true, rest: '', openIn: 0, met: false };
-    writeFileSync(this.on(packed), gzipSync(file.text));
+    writeFileSync(this.on(packed), gzipSync(readFileSync(this.on(file))));
     const files = this.files[file.log] ?? [];
     files.splice(files.indexOf(file) + 1, 0, packed);
     return packed;
@@ -154,7 +211,7 @@ export class ModelFiles {
       const date = `-202611${String(10 + this.dates++).padStart(2, '0')}`;
       return path.replace(/\.\w+$/, (extension) => date + extension);
     }
-    const rotated = this.files[log]?.filter((file) => file.path !== path) ?? [];
+    const rotated = this.files[log]?.filter((file) => file.path !== path && !isTwin(file)) ?? [];
     for (const file of rotated.toReversed())
       this.move(
         file,
@@ -172,4 +229,13 @@ export class ModelFiles {
   private on({ path }: ModelFile): string {
     return join(this.logs, path);
   }
+}
+
+function twinPath(log: number, number: number): string {
+  const { path } = LOGS[log] as Log;
+  return path.replace(/\.\w+$/, (extension) => `-${number}${extension}`);
+}
+
+function isTwin({ path }: ModelFile): boolean {
+  return /-\d\.\w+(?:\.gz)?$/.test(path);
 }

@@ -138,6 +138,13 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
     lines.goes(file, up());
     files.delete(file);
   };
+  const createFile = (log: number, text: string, header: boolean) => {
+    const file = files.create(log, text);
+    lines.stands(file, up());
+    if (header) lines.begins(file, up());
+  };
+  const unmetCopies = (of: number) =>
+    files.all().filter(({ log, copy, met }) => log === of && copy && !met);
   const batch = (count: number, bytes: number, bad = false) =>
     Array.from({ length: count }, (_, i) => lines.make(bytes, bad && i === 0)).join('');
 
@@ -148,7 +155,8 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
       case 'append': {
         const { log, nth, bytes, bad } = operation;
         const file = files.at(log, nth) ?? (nth === 0 ? files.create(log) : undefined);
-        if (file && !file.copy) append(file, batch(operation.lines, bytes, bad));
+        // Behind room only what begins as a line does is told from the one that was torn before it.
+        if (file && !file.copy) append(file, batch(operation.lines, bytes, bad && !file.torn));
         return;
       }
       case 'begin': {
@@ -167,9 +175,7 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
       case 'rename': {
         const file = files.at(operation.log, 0);
         if (!file) return;
-        lines.mayBeTwice(
-          files.all().filter(({ log, copy, met }) => log === file.log && copy && !met),
-        );
+        lines.mayBeTwice(unmetCopies(file.log));
         files.rename(file);
         if (operation.create) files.create(operation.log);
         return;
@@ -202,9 +208,59 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
         if (file.text === text) remove(file);
         return;
       }
+      case 'rotate': {
+        const { log, keep, header } = operation;
+        const file = files.at(log, 0);
+        if (file?.rest !== '') return;
+        lines.mayBeTwice(unmetCopies(log));
+        files.rename(file);
+        for (const old of files.beyond(log, keep)) remove(old);
+        createFile(log, header ? (LOGS[log]?.header ?? '') : '', header);
+        lines.stands(files.pack(file), up());
+        remove(file);
+        return;
+      }
+      case 'twin': {
+        const { log, number, header } = operation;
+        const there = files.twin(log, number);
+        const text = batch(operation.lines, 60);
+        if (there) return append(there, text);
+        if (text === '' && !header) return;
+        const start = header ? (LOGS[log]?.header ?? '') : '';
+        const twin = files.createTwin(log, number, start + text);
+        lines.stands(twin, up());
+        if (header) lines.begins(twin, up());
+        return;
+      }
+      case 'reserve': {
+        const file = files.at(operation.log, 0);
+        if (file?.rest !== '') return;
+        if (operation.torn) await perform({ do: 'begin', log: operation.log, whole: false });
+        // The line stays torn.
+        file.rest = '';
+        file.torn ||= operation.torn;
+        files.reserve(file, operation.bytes, operation.torn);
+        return;
+      }
       case 'truncate': {
         const file = files.at(operation.log, 0);
-        if (file) files.truncate(file);
+        if (file) files.truncate(file, operation.hole);
+        return;
+      }
+      case 'save':
+        return files.save(operation.log);
+      case 'put back': {
+        const { log } = operation;
+        const old = files.at(log, 0);
+        if (old) remove(old);
+        const file = files.putBack(log);
+        if (!file) return;
+        const { text } = file;
+        // Behind the last proof of what was read nothing tells that it is an older copy ("Which file is it", docs/lines.md): a
+        // quarter of what was read since, and all of what it is no older copy of.
+        const isOlder = old?.met && old.text.startsWith(text) && old.text.length <= 2 * text.length;
+        lines.mayBeTwice([isOlder ? { ...file, text: text.slice(text.length * 0.7) } : file]);
+        lines.stands(file, up());
         return;
       }
       case 'delete': {
@@ -217,9 +273,7 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
         const old = files.at(log, 0);
         if (old) remove(old);
         const text = batch(operation.lines, 60);
-        const file = files.create(log, header ? `${LOGS[log]?.header}${text}` : text);
-        lines.stands(file, up());
-        if (header) lines.begins(file, up());
+        createFile(log, header ? `${LOGS[log]?.header}${text}` : text, header);
         return;
       }
       case 'wait':

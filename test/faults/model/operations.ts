@@ -19,7 +19,17 @@ export type Operation =
   | { do: 'gzip'; log: number; nth: number; between: readonly Operation[] }
   /** Rotations by renaming, one right after the other, with lines in each file; `packed`: as with `delaycompress`. */
   | { do: 'turns'; log: number; turns: number; packed: boolean }
-  | { do: 'truncate'; log: number }
+  /** Rotation as logrotate does it with `compress`, without `delaycompress`: shift, drop the oldest, rename, create, pack, all at once. */
+  | { do: 'rotate'; log: number; keep: number; header: boolean }
+  /** Lines of another log whose name looks as a rotation of this one's. */
+  | { do: 'twin'; log: number; number: number; header: boolean; lines: number }
+  /** Room that the writer reserves; `torn`: after half a line. */
+  | { do: 'reserve'; log: number; bytes: number; torn: boolean }
+  | { do: 'truncate'; log: number; hole: boolean }
+  /** Saves the log as it is, … */
+  | { do: 'save'; log: number }
+  /** … and puts it back in the place of what it has become. */
+  | { do: 'put back'; log: number }
   | { do: 'delete'; log: number; nth: number }
   /** Deletes the file and makes it again at once, mostly with the same inode; `header`: with the line it always begins with. */
   | { do: 'recreate'; log: number; header: boolean; lines: number }
@@ -77,7 +87,34 @@ export function histories(logs: number, mounts: boolean): fc.Arbitrary<History> 
         packed: fc.boolean(),
       }),
     },
-    { weight: 1, arbitrary: step('truncate', { log }) },
+    {
+      weight: 4,
+      arbitrary: step('rotate', {
+        log,
+        keep: fc.integer({ min: 1, max: 2 }),
+        header: fc.boolean(),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: step('twin', {
+        log,
+        number: fc.integer({ min: 1, max: 2 }),
+        header: fc.boolean(),
+        lines: fc.integer({ min: 0, max: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: step('reserve', {
+        log,
+        bytes: fc.constantFrom(100, 4096, 70_000, 3_000_000),
+        torn: fc.boolean(),
+      }),
+    },
+    { weight: 2, arbitrary: step('truncate', { log, hole: fc.boolean() }) },
+    { weight: 1, arbitrary: step('save', { log }) },
+    { weight: 1, arbitrary: step('put back', { log }) },
     { weight: 1, arbitrary: step('delete', { log, nth }) },
     {
       weight: 2,

@@ -32,7 +32,7 @@ export const REGRESSIONS: Readonly<Record<string, History>> = {
     { do: 'append', log: 2, nth: 1, lines: 4, bytes: 1100, bad: false },
     { do: 'begin', log: 2, whole: true },
     { do: 'stop' },
-    { do: 'truncate', log: 2 },
+    { do: 'truncate', log: 2, hole: false },
     { do: 'delete', log: 2, nth: 2 },
     { do: 'recreate', log: 2, header: true, lines: 0 },
   ],

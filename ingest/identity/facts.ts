@@ -52,7 +52,14 @@ export async function factsOf(
     size ??= end;
     const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
     const isOwn = relation === 'same-file' && state.birth !== '' && !stream.gone;
-    const fact = { id, offset: stream.offset, relation, isOwn, proven: known, contradicted };
+    const fact = {
+      id,
+      offset: stream.offset,
+      relation,
+      isOwn,
+      proven: known,
+      contradicted,
+    };
     if (!holder) {
       // A copy that was made before more was taken of the log than it holds.
       const endsIn = size !== null && (await recent.endsIn(content, size, id, known));
@@ -60,8 +67,11 @@ export async function factsOf(
       candidates.push({ ...fact, holder: 'none', compared: null });
       continue;
     }
-    // A log is no copy of what was rotated away from its place.
-    if (relation === 'same-path' && holder.entry && rotationRank(state.path) === 0) continue;
+    // What stands at its path by now is another file: of a log no copy, but of a rotated file, which was held, its original.
+    if (relation === 'same-path' && holder.entry) {
+      if (rotationRank(state.path) === 0) continue;
+      fact.relation = 'rotation';
+    }
     const other = await open(holder);
     if (!other) return null;
     const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;

@@ -29,7 +29,7 @@ export interface IngestOptions {
 }
 
 export interface Ingest {
-  /** `trouble`: why lines can not be stored; `noRoom`: the same, when that is what the sink has said. */
+  /** `trouble`: why lines cannot be stored; `noRoom`: the same, when that is what the sink has said. */
   status(): {
     sources: SourceStatus[];
     refused: readonly Refusal[];

@@ -36,7 +36,7 @@ export function bindByName(text: string, fail: Fail): { sql: string; used: Map<s
       sql += `$${name}`;
       at += 1 + name.length;
     } else if (character === '$' || character === '?') {
-      fail(lineOf(text, at), `"${character}" is no parameter here: write @name`);
+      fail(lineOf(text, at), `"${character}" is not a parameter here: write @name`);
     } else {
       const word = WORD.exec(text.slice(at, at + 256))?.[0];
       sql += word ?? character;

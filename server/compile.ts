@@ -228,7 +228,7 @@ function readWindows(
   for (const name of [from, until]) {
     const parameter = parameters.find((candidate) => candidate.name === name);
     if (parameter?.type !== 'timestamp')
-      fail(directive.line, `--! windows names "${name}", which is no timestamp parameter`);
+      fail(directive.line, `--! windows names "${name}", which is not a timestamp parameter`);
   }
   return { source, rows: Number(rows), from, until };
 }
@@ -242,7 +242,7 @@ function checkParameters(
   const declared = new Set(parameters.map((parameter) => parameter.name));
   if (declared.size < parameters.length) fail(1, 'a parameter is declared twice');
   const taken = RESERVED.find((name) => declared.has(name));
-  if (taken) fail(1, `a parameter can not be called "${taken}": every endpoint takes one`);
+  if (taken) fail(1, `a parameter cannot be called "${taken}": every endpoint takes one`);
   if (declared.has(NEWEST_FROM))
     fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
   if (windows) declared.add(NEWEST_FROM);

@@ -177,6 +177,6 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
         name.slice(PREFIX.length),
         names.map((known) => known.slice(PREFIX.length)),
       );
-      return `${name} is no setting${nearest ? `; the nearest is ${PREFIX}${nearest}` : ''}`;
+      return `unknown setting ${name}${nearest ? `; did you mean ${PREFIX}${nearest}?` : ''}`;
     });
 }

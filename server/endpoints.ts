@@ -99,7 +99,7 @@ function unreadable(path: string, error: unknown): QueryFileError {
   return new QueryFileError(
     path,
     1,
-    `it can not be read (${(error as NodeJS.ErrnoException).code})`,
+    `it cannot be read (${(error as NodeJS.ErrnoException).code})`,
   );
 }
 
@@ -120,7 +120,7 @@ async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
     throw new QueryFileError(
       file,
       1,
-      `--! windows names "${query.windows.source}", which is no source`,
+      `--! windows names "${query.windows.source}", which is not a source`,
     );
   }
   if (query.windows) {

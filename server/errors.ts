@@ -4,11 +4,11 @@
  */
 export const ERRORS = {
   PARAMETER_INVALID: [400, 'A parameter is missing or not valid'],
-  SQL_INVALID: [400, 'The SQL can not be run here'],
+  SQL_INVALID: [400, 'The SQL cannot be run here'],
   QUERY_TOO_LARGE: [400, 'The query needs more memory than it may have'],
   RESULT_TOO_LARGE: [400, 'The answer would be too large'],
   HEADER_INVALID: [400, 'A header is not valid'],
-  REQUEST_INVALID: [400, 'The request can not be read'],
+  REQUEST_INVALID: [400, 'The request cannot be read'],
   UNAUTHORIZED: [401, 'A valid access token is required'],
   SCOPE_MISSING: [403, 'The access token may not do this'],
   PROJECT_FORBIDDEN: [403, 'The access token is for another project'],
@@ -29,7 +29,7 @@ export const ERRORS = {
   CONNECTIONS_EXHAUSTED: [503, 'Too many connections are open'],
   OVERLOADED: [503, 'Too many queries are waiting'],
   PUSH_OVERLOADED: [503, 'Too many pushed lines are waiting'],
-  STORAGE_UNAVAILABLE: [503, 'Lines can not be taken at present'],
+  STORAGE_UNAVAILABLE: [503, 'Lines cannot be taken at present'],
   UNHEALTHY: [503, 'The service is in trouble'],
   QUERY_TIMEOUT: [504, 'The query took too long'],
 } as const satisfies Record<string, readonly [number, string]>;

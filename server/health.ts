@@ -27,7 +27,7 @@ export async function checkReady(
   if (trouble) {
     const why = FULL.test(trouble) ? 'The disk is full: lines' : 'Lines';
     throw new AppError('UNHEALTHY', {
-      detail: `${why} can not be stored at present; the log says why.`,
+      detail: `${why} cannot be stored at present; the log says why.`,
     });
   }
   await store.probe().catch((cause) => {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 
 /**
- * Has a server listen where the settings say. Throws a sentence on what has to be done when it can not; not a ConfigError, since
+ * Has a server listen where the settings say. Throws a sentence on what has to be done when it cannot; not a ConfigError, since
  * a port may become free and an address come up: trying again helps.
  */
 export async function listen(
@@ -30,6 +30,6 @@ function reason(code: string | undefined, port: number, host: string): string {
     case 'EAI_AGAIN':
       return `This machine has no address ${host} (${code}). Set TAILPOND_HOST to one of its own, or to 0.0.0.0 for all of them.`;
     default:
-      return `The service can not listen on ${place} (${code}): see TAILPOND_PORT and TAILPOND_HOST.`;
+      return `The service cannot listen on ${place} (${code}): see TAILPOND_PORT and TAILPOND_HOST.`;
   }
 }

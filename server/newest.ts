@@ -33,7 +33,7 @@ export async function newest(
   store: Pick<Store, 'span'>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
 ): Promise<Rows> {
-  if (!isSource(source)) throw new Error('BUG: windows over what is no source');
+  if (!isSource(source)) throw new Error('BUG: windows over what is not a source');
   const span = await store.span(source);
   const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
   if (!span) return ask(sql, from(0));

@@ -38,8 +38,8 @@ export function readParameters({ parameters }: Declared, search: URLSearchParams
 }
 
 /**
- * The values as the query binds them: moments in one form. Throws `PARAMETER_INVALID` for a moment that can not be read
- * or a regular expression that is none. The engine judges both, so that they mean here what they mean in a line.
+ * The values as the query binds them: moments in one form. Throws `PARAMETER_INVALID` for a moment that cannot be read
+ * or a regular expression that is not one. The engine judges both, so that they mean here what they mean in a line.
  */
 export async function checkParameters(
   { parameters }: Declared,

@@ -92,7 +92,7 @@ function fault(parameter: string, detail: string, cause?: unknown): AppError {
   return new AppError(code, { faults: [{ parameter, detail }], cause });
 }
 
-/** The first of the statement's regular expressions that is none, as an error; null when that is not what is wrong. */
+/** The first of the statement's regular expressions that is not one, as an error; null when that is not what is wrong. */
 async function wrongPattern(
   error: unknown,
   text: string,
@@ -114,8 +114,7 @@ async function wrongPattern(
 }
 
 const UNGROUPED = 'Each column of the result must be in GROUP BY or within an aggregate function.';
-const UNFIT =
-  'The statement can not be run: perhaps its parts do not fit each other in kind, or a name stands where it can not.';
+const UNFIT = 'The statement cannot be run: check operand types and where each name is used.';
 
 /** What the engine says quotes its own names and stored values, so it is put in words of ours. */
 function refusal(error: unknown): unknown {

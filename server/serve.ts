@@ -50,7 +50,7 @@ const CACHE_ENTRIES = 1000;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs the service until SIGTERM or SIGINT, then exits: 0 after a clean stop. Throws when it can not start, with
+ * Runs the service until SIGTERM or SIGINT, then exits: 0 after a clean stop. Throws when it cannot start, with
  * everything closed again that was opened.
  */
 export async function serve(config: Config, logger: Logger, demo: Demo | null): Promise<void> {
@@ -141,7 +141,7 @@ export async function serve(config: Config, logger: Logger, demo: Demo | null): 
       minFree: config.minFree,
       onFatal: (error) => crash(error, 'the database has given up'),
       onRejected: rejections.note,
-      onStuck: (error) => crash(error, 'a query can not be ended', abandon),
+      onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
     });
     store = opened;
     closers.push(async () => {
@@ -236,7 +236,7 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
   }
   if (endpoints && !statSync(endpoints, { throwIfNoEntry: false })?.isDirectory())
     throw new ConfigError([
-      `TAILPOND_ENDPOINTS: expected a folder, got ${JSON.stringify(endpoints)}, which is none`,
+      `TAILPOND_ENDPOINTS: expected a folder, got ${JSON.stringify(endpoints)}, which is not one`,
     ]);
 }
 
@@ -299,7 +299,7 @@ async function reloadEndpoints(endpoints: OpenEndpoints, logger: Logger) {
     // Too many queries that wait, a time limit, a stop: nobody waits for this promise, so it must not throw.
     if (error instanceof QueryFileError)
       logger.error({ fault: error.message }, 'an endpoint is wrong; all stay as they were');
-    else logger.error({ err: error }, 'the endpoints can not be read now; all stay as they were');
+    else logger.error({ err: error }, 'the endpoints cannot be read now; all stay as they were');
   }
 }
 

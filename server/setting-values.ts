@@ -1,6 +1,6 @@
 import { isSource, SOURCES, type Source } from '../ingest/index.ts';
 
-// What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is none.
+// What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is not one.
 
 const MIB = 1024 * 1024;
 

@@ -86,7 +86,7 @@ async function restore(folder: string, file: string, config: Config): Promise<0 
 async function restoreTaken(folder: string, file: string, config: Config): Promise<0> {
   const found = await inspected(file, folder, config).catch(broken);
   if (found instanceof StoreBroken)
-    throw new Error(`${file} is no backup that can be restored; nothing was changed.`, {
+    throw new Error(`${file} is not a backup that can be restored; nothing was changed.`, {
       cause: found,
     });
   if (found.faults.length > 0) {

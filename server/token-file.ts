@@ -61,7 +61,7 @@ export function readTokenFile(path: string): TokenEntry[] {
     if (error instanceof ConfigError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return [];
-    return fail(`can not be read (${code})`);
+    return fail(`cannot be read (${code})`);
   }
   let entries: unknown;
   try {

@@ -11,7 +11,7 @@ export interface Token {
 
 /**
  * The token of the settings, of the file they name, or one that is made once and kept in `store/access-token`, readable
- * by its owner alone. Throws ConfigError when the file can not be read or holds too little.
+ * by its owner alone. Throws ConfigError when the file cannot be read or holds too little.
  */
 export function readToken(
   settings: { token: string | null; tokenFile: string | null },
@@ -38,7 +38,7 @@ function fromFile(path: string, name: string): string {
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new ConfigError([
-      `${name}: ${path} can not be read (${(error as NodeJS.ErrnoException).code})`,
+      `${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     ]);
   }
   if (!/^\S{16,}$/.test(text))

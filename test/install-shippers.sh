@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what test/end-to-end/, test/faults/ and test/console/ run, from Debian's packages: rsyslog, logrotate,
-# libfaketime and chromium into the system, syslog-ng, which can not be installed beside rsyslog, unpacked into
+# libfaketime and chromium into the system, syslog-ng, which cannot be installed beside rsyslog, unpacked into
 # test/.shippers/ (only its libraries go into the system). Does nothing for what is there already. Needs root, or sudo
 # that asks nothing, only if a package is missing.
 set -euo pipefail

@@ -46,7 +46,7 @@ export function originalsOf(path: string): readonly string[] {
   const log = logOf(name);
   const names = new Set([`name ${name}`, `name ${log}`]);
   if (isGzip(path)) names.add(`log ${log}`);
-  // A log that nothing has rotated is no copy of another.
+  // A log that nothing has rotated is not a copy of another.
   return rotationRank(path) === 0 ? [] : [...names];
 }
 

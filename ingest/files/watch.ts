@@ -72,7 +72,7 @@ export function startWatch(
     const onError = (err: Error) => {
       end(folder);
       if (!complained)
-        log.warn({ err }, 'watching is impaired: new lines are found by the sweep, once a second');
+        log.warn({ err }, 'file watching failed; falling back to a scan every second');
       complained = true;
     };
     try {

@@ -9,7 +9,7 @@
  *   is a copy  of a file that is being read, if its name is a rotation of that one's and it holds nothing else. It is not read. When
  *              the original is truncated, replaced or gone it is met anew; when the two go on differently, too.
  *   resumes    where it parts from a stream that it begins like. Either no file holds that one whole, and this is an older copy: what is
- *              proven to have been taken is not read again. Or the file is no copy of the one that holds it: they begin alike, as logs
+ *              proven to have been taken is not read again. Or the file is not a copy of the one that holds it: they begin alike, as logs
  *              with a header do, and it is read on by itself from the line in which they part.
  *   is new     and read from its start, at once.
  *

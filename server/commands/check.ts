@@ -62,7 +62,7 @@ async function lookAt(
       );
       if (missing) return `${folder} is not there yet; the service makes it`;
       await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
-        throw new ConfigError([`${folder} can not be read and written by this user`]);
+        throw new ConfigError([`${folder} cannot be read and written by this user`]);
       });
     }
     return data;
@@ -82,7 +82,7 @@ async function namesOf(folders: readonly string[], config: Config): Promise<stri
     );
   } catch (error) {
     if (error instanceof QueryFileError) throw error;
-    throw new Error('they can not be checked', { cause: error });
+    throw new Error('they cannot be checked', { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

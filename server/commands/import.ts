@@ -20,7 +20,7 @@ const REQUEST_BYTES = 4 * 1024 * 1024;
 /** What can be pushed. */
 const LINE_BYTES = 12e6;
 const LINE_TOO_LONG =
-  'A line is longer than 12 MB, which can not be pushed: put the file into the drop folder.';
+  'A line is longer than 12 MB, which cannot be pushed: put the file into the drop folder.';
 const LF = 0x0a;
 const LOOK_MS = 200;
 /** After this time without a line more, what is still to come is left to the ledger. */
@@ -135,7 +135,7 @@ interface Skip {
 interface Part {
   readonly lines: Buffer;
   readonly count: number;
-  /** How many of them are blank, which are no lines to the ledger. */
+  /** How many of them are blank, which are not lines to the ledger. */
   readonly blanks: number;
 }
 

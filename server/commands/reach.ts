@@ -24,7 +24,7 @@ const LOOK_MS = 50;
 
 /**
  * Runs `action` with the service that is meant; where none runs on the data folder, with one that is started for it, on a port of
- * its own, and stopped again. Throws when it can not be reached.
+ * its own, and stopped again. Throws when it cannot be reached.
  */
 export async function withService<T>(
   { url }: Remote,
@@ -49,7 +49,7 @@ function reached(url: string, token: string): Reached {
       const headers = { 'X-API-KEY': token, ...init.headers };
       const response = await fetch(url + path, { ...init, headers, redirect: 'error' }).catch(
         (error: Error) => {
-          throw new Error(`${url} can not be reached: ${String(error.cause ?? error.message)}`);
+          throw new Error(`${url} cannot be reached: ${String(error.cause ?? error.message)}`);
         },
       );
       if (response.ok) return response;
@@ -126,7 +126,7 @@ function tokenOf({ token, tokenFile, data }: Config): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError([
-      `No token: ${path} can not be read (${code}). Set TAILPOND_TOKEN or TAILPOND_TOKEN_FILE.`,
+      `No token: ${path} cannot be read (${code}). Set TAILPOND_TOKEN or TAILPOND_TOKEN_FILE.`,
     ]);
   }
 }

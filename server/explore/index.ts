@@ -130,7 +130,7 @@ function only(answer: Answerer, tokens: Pick<Tokens, 'holds'>): RequestHandler<{
     try {
       await answer(request, response, signal);
     } catch (error) {
-      // What was sent already can not be taken back: the client must see that it is not whole.
+      // What was sent already cannot be taken back: the client must see that it is not whole.
       if (response.headersSent || response.destroyed) return void response.destroy();
       if (signal.reason instanceof AppError) throw signal.reason;
       throw error instanceof Error && error.message.startsWith('Out of Memory Error')

@@ -35,7 +35,7 @@ function records(rows: readonly (readonly Plain[])[]): string {
   });
 }
 
-/** A negative number is no formula. */
+/** A negative number is not a formula. */
 function plainNumber(value: number | bigint) {
   return { value: String(value), escape_formulas: false };
 }

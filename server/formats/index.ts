@@ -9,7 +9,7 @@ import type { Writer, WriterOptions } from './writer.ts';
 export { FORMATS, type Format, formatOf, MEDIA_TYPES } from './format.ts';
 export type { Writer } from './writer.ts';
 
-/** A writer of rows with these columns. Parquet is none: it is written by the engine. */
+/** A writer of rows with these columns. Parquet has none: it is written by the engine. */
 export function writerOf(
   format: Exclude<Format, 'parquet'>,
   columns: readonly RowColumn[],
@@ -19,7 +19,7 @@ export function writerOf(
   return make(columns, options);
 }
 
-/** The rows of an answer in a format. Throws `PARAMETER_INVALID` for columns that the format can not tell apart. */
+/** The rows of an answer in a format. Throws `PARAMETER_INVALID` for columns that the format cannot tell apart. */
 export async function encodeRows(
   format: Format,
   rows: Rows,

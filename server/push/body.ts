@@ -41,7 +41,7 @@ export interface PushedLines {
 
 /**
  * Reads a body, unpacks it, and makes lines of it as it comes in. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
- * `PUSH_OVERLOADED`, or `REQUEST_INVALID` when it can not be read.
+ * `PUSH_OVERLOADED`, or `REQUEST_INVALID` when it cannot be read.
  */
 export async function readLines(request: IncomingMessage, memory: Memory): Promise<PushedLines> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);

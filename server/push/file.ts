@@ -58,12 +58,12 @@ export async function createPushFile(logs: string, source: Source): Promise<Push
 async function checkFolder(logs: string, source: Source): Promise<void> {
   const path = pushFolder(source);
   if (!(await lstat(join(logs, path))).isDirectory())
-    throw new Error(`${path} is no folder, but leads out of the drop folder`);
+    throw new Error(`${path} is not a folder, but leads out of the drop folder`);
 }
 
 /**
- * The first line, which is none: blanks that no other file begins with. So a file that gets the inode of one that was
- * removed, and the same lines, can not be taken for it.
+ * The first line, which is not one: blanks that no other file begins with. So a file that gets the inode of one that was
+ * removed, and the same lines, cannot be taken for it.
  */
 function blankLine(id: Buffer): Buffer {
   const bits = [...id].map((byte) => byte.toString(2).padStart(8, '0')).join('');

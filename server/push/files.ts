@@ -163,7 +163,7 @@ class Writer {
     const { log } = this.options;
     const { source } = this;
     if (error !== null && !this.failing)
-      log.warn({ source, err: error }, 'pushed lines can not be written');
+      log.warn({ source, err: error }, 'pushed lines cannot be written');
     if (error === null && this.failing) log.info({ source }, 'pushed lines are written again');
     this.failing = error !== null;
   }

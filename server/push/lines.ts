@@ -174,7 +174,7 @@ function joinLines(blocks: readonly Buffer[]): void {
   }
 }
 
-/** A line break in a string is no JSON. It must not become some by being taken away, so another control character stands for it. */
+/** A line break in a string is not JSON. It must not become some by being taken away, so another control character stands for it. */
 function withoutBreak(at: Nesting): number {
   return at.inString ? CARRIAGE_RETURN : SPACE;
 }

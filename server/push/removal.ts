@@ -109,10 +109,7 @@ export async function leftPushFiles(
       if (Number(size) < offset) await rm(join(logs, path));
       else left.push({ path, inode, end: await cutHalfLine(join(logs, path), offset) });
     } catch (error) {
-      log.warn(
-        { file: path, err: error },
-        'a file of pushed lines is read, and can not be removed',
-      );
+      log.warn({ file: path, err: error }, 'a file of pushed lines is read, and cannot be removed');
     }
   }
   const missing = known.filter(({ path }) => !paths.includes(path));

@@ -56,7 +56,7 @@ const CLAUSES = new Set([
   'qualify',
 ]);
 
-/** What BigQuery writes in a way that the engine's parser can not read, in a way that it can. */
+/** What BigQuery writes in a way that the engine's parser cannot read, in a way that it can. */
 export function translated(given: readonly Token[], partners: Partners): Token[] {
   const tokens = intervals(aggregates(given, partners));
   const offsets = offsetsOf(tokens, partners);

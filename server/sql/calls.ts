@@ -51,14 +51,14 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   const isOrdered =
     node.order_bys !== undefined && nodesOf(nodeOf(node.order_bys).orders).length > 0;
   if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
-    refuse(at, `${name.toUpperCase()} is no aggregate function`);
+    refuse(at, `${name.toUpperCase()} is not an aggregate function`);
   const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
   let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
-      refuse(at, 'An aggregate function can not stand in another');
+      refuse(at, 'An aggregate function cannot stand in another');
     // To the engine it would be one of the outer query.
     if (args.some(({ outer }) => outer) && !args.some(({ own }) => own))
       refuse(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);

@@ -66,7 +66,7 @@ export function cast(
     if (!['json', 'text', 'number', 'bool', 'null'].includes(value.kind))
       refuse(
         at,
-        `${nameOf(value.kind).replace(/^./, (c) => c.toUpperCase())} can not be cast to a number`,
+        `${nameOf(value.kind).replace(/^./, (c) => c.toUpperCase())} cannot be cast to a number`,
       );
     return made(
       'number',

@@ -76,11 +76,11 @@ export const MAX_GROWTH = 32;
 
 const MEMBER_NAME = /^[^"\\*\p{Cc}]{1,256}$/u;
 
-/** The JSON path of `steps`, for the engine. Throws SqlRefused for names that a path can not hold. */
+/** The JSON path of `steps`, for the engine. Throws SqlRefused for names that a path cannot hold. */
 export function pathOf(steps: readonly Step[]): string {
   const path = steps.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
-    if (!MEMBER_NAME.test(step)) refuse(null, `A field can not be called ${shown(step)}`);
+    if (!MEMBER_NAME.test(step)) refuse(null, `A field cannot be called ${shown(step)}`);
     return `."${step}"`;
   });
   return literal(`$${path.join('')}`);
@@ -177,7 +177,7 @@ export function isMoment(kind: Kind): boolean {
 }
 
 /**
- * The value as one of the kind `to`, NULL where it can not be read so. Throws SqlRefused where that makes no sense, or a
+ * The value as one of the kind `to`, NULL where it cannot be read so. Throws SqlRefused where that makes no sense, or a
  * literal is none.
  */
 export function as(value: Expression, to: Kind, at: number | null): Sql {
@@ -332,7 +332,7 @@ function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
   if ((a === 'time' && b === 'text') || (a === 'text' && b === 'time')) return 'time';
   return refuse(
     at,
-    `${NAMES[left]} can not be compared with ${NAMES[right]}`.replace(/^./, (c) => c.toUpperCase()),
+    `${NAMES[left]} cannot be compared with ${NAMES[right]}`.replace(/^./, (c) => c.toUpperCase()),
   );
 }
 
@@ -344,7 +344,7 @@ export function sortKeys(value: Expression, at: number | null): Sql[] {
     const number = sql`case when not starts_with(${json}, '"') then try_cast(${json} as double) end`;
     return [number, as(value, 'text', at)];
   }
-  if (value.kind === 'array') refuse(at, 'An array can not be sorted by');
+  if (value.kind === 'array') refuse(at, 'An array cannot be sorted by');
   return [value.sql];
 }
 

@@ -158,7 +158,7 @@ function conditionOf(
     outer,
   });
   if (value.aggregate || value.window)
-    refuse(at, 'A join condition can not hold an aggregate function');
+    refuse(at, 'A join condition cannot hold an aggregate function');
   return as(value, 'bool', at);
 }
 

@@ -112,7 +112,7 @@ export async function translate(
   };
 }
 
-/** Of a number that is too large the engine writes what is no JSON. */
+/** Of a number that is too large the engine writes what is not JSON. */
 function treeOf(json: string): TreeNode {
   try {
     return nodeOf(JSON.parse(json));
@@ -127,7 +127,7 @@ function faultOf(
   { origin, text }: ReturnType<typeof spell>,
 ): [number | null, string] {
   if (tree.error_type === 'not implemented') return [null, 'Only SELECT is allowed'];
-  if (tree.error_type !== 'parser') return [null, 'The statement can not be read'];
+  if (tree.error_type !== 'parser') return [null, 'The statement cannot be read'];
   const position = tree.position === undefined ? null : Number(tree.position);
   if (/depth|nest/i.test(String(tree.error_message)))
     return [null, 'The statement is nested too deep'];

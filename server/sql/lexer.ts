@@ -50,7 +50,7 @@ export function tokenize(text: string, dialect: Dialect): Token[] {
       if (symbol) return [{ kind: 'symbol', value: symbol, text: symbol, at }, symbol.length];
       return refuse(
         at,
-        `The character ${shown(String.fromCodePoint(text.codePointAt(at) ?? 0))} can not stand here`,
+        `The character ${shown(String.fromCodePoint(text.codePointAt(at) ?? 0))} cannot stand here`,
       );
     }
   }

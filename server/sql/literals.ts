@@ -15,7 +15,7 @@ export function constant(context: Context, node: TreeNode): Expression {
     node.query_location === undefined ? null : context.spelled.numberAt(node.query_location);
   const number = written ?? folded(String(id), value);
   if (number === null || number.length > 40 || !Number.isFinite(Number(number)))
-    return refuse(at, 'This number can not be read');
+    return refuse(at, 'This number cannot be read');
   return { kind: 'number', sql: number, literal: number };
 }
 

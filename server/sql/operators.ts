@@ -88,7 +88,7 @@ export function arithmetic(
     return made('date', guarded(args, sql`(${left.sql}) ${operator} ${count}`), args);
   }
   const [a, b] = [left, right].map((value) => sql`(${as(value, 'number', at)})::double`);
-  // Of doubles the engine's `//` is no whole number.
+  // Of doubles the engine's `//` is not a whole number.
   return made(
     'number',
     operator === '//'
@@ -103,7 +103,7 @@ const MAX_PATTERN = 1000;
 
 /**
  * `value like pattern`, of literal patterns alone, and never by the engine's own matcher: that one tries every way to match, for
- * minutes, and can not be interrupted.
+ * minutes, and cannot be interrupted.
  */
 export function likeness(
   operator: string,

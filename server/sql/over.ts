@@ -55,7 +55,7 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
     child === undefined ? [] : [of(child)],
   );
   const args = [...nodesOf(node.children).map(of), ...extra];
-  if (args.some(({ window }) => window)) refuse(at, 'A window function can not stand in another');
+  if (args.some(({ window }) => window)) refuse(at, 'A window function cannot stand in another');
   const partitions = nodesOf(node.partitions).map((child) => of(child).sql);
   const keys = nodesOf(node.orders).flatMap((order) => {
     const direction =
@@ -125,7 +125,7 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
   });
 }
 
-/** A number of rows, as a literal: one that is none is an error to the engine. */
+/** A number of rows, as a literal: a literal that is not one is an error to the engine. */
 function placeOf(
   { kind, literal }: Expression,
   name: string,

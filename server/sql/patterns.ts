@@ -14,7 +14,7 @@ export interface Pattern {
 }
 
 /**
- * The regular expression that a literal is, which is noted in `patterns`. Throws SqlRefused for what is no literal, or would take
+ * The regular expression that a literal is, which is noted in `patterns`. Throws SqlRefused for what is not a literal, or would take
  * too long.
  */
 export function patternOf(
@@ -43,7 +43,7 @@ export function patternOf(
 }
 
 /**
- * Whether an expression (RE2 syntax) takes single bytes by `\C`. A part of a character is no text: the engine's functions read beyond
+ * Whether an expression (RE2 syntax) takes single bytes by `\C`. A part of a character is not text: the engine's functions read beyond
  * its end, or end the process.
  */
 export function matchesBytes(pattern: string): boolean {

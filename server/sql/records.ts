@@ -10,7 +10,7 @@ import { identifier, join, literal, type Sql, sql } from './rope.ts';
 export interface Records {
   /**
    * Adds an unnested record: the members that lead to it from its parent, and whether a row without it is kept. Null when it
-   * can not be had this way, as the query has it already.
+   * cannot be had this way, as the query has it already.
    */
   add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
   /** Whether nothing was unnested. */

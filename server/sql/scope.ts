@@ -180,7 +180,7 @@ function column(
 function deeper(value: Expression, steps: readonly string[], at: number | null): Expression {
   if (steps.length === 0) return value;
   if (value.kind !== 'json')
-    return refuse(at, `${shown(steps[0] ?? '')} can not be had of what is no record`);
+    return refuse(at, `Cannot read field ${shown(steps[0] ?? '')}: its parent is not a record`);
   return within(value, steps);
 }
 

@@ -47,7 +47,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const condition = (child: unknown, clause: string) => {
     const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope);
     return clause === 'HAVING' && value.window
-      ? refuse(at, 'HAVING can not hold a window function')
+      ? refuse(at, 'HAVING cannot hold a window function')
       : as(value, 'bool', at);
   };
   const having = node.having === undefined ? null : condition(node.having, 'HAVING');
@@ -105,8 +105,8 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
 }
 
 function plain(value: Expression, clause: string, at: number | null): Sql {
-  if (value.aggregate) refuse(at, `${clause} can not hold an aggregate function; HAVING can`);
-  if (value.window) refuse(at, `${clause} can not hold a window function; QUALIFY can`);
+  if (value.aggregate) refuse(at, `${clause} cannot hold an aggregate function; HAVING can`);
+  if (value.window) refuse(at, `${clause} cannot hold a window function; QUALIFY can`);
   return as(value, 'bool', at);
 }
 
@@ -128,8 +128,8 @@ function grouping(
   return groups.map((group) => {
     const value = ordinal(context, group, items) ?? alias(group) ?? of(group);
     if (value.aggregate || value.window)
-      refuse(context.at(group), 'GROUP BY can not hold an aggregate function');
-    if (value.kind === 'array') refuse(context.at(group), 'GROUP BY can not hold an array');
+      refuse(context.at(group), 'GROUP BY cannot hold an aggregate function');
+    if (value.kind === 'array') refuse(context.at(group), 'GROUP BY cannot hold an array');
     // A bare number would be the place of a column to the engine.
     return value.literal !== undefined && value.kind === 'number'
       ? sql`(${value.sql})::varchar`
@@ -140,7 +140,7 @@ function grouping(
 /** A column of a table as the statement that is written names it; texts in quotes are left out. */
 const COLUMN = /\bt\d+\.(?:"|record_|v\b|o\b|c\d)/;
 
-/** A column of the result that is neither grouped by nor aggregated is an error to the engine, which can not say where. */
+/** A column of the result that is neither grouped by nor aggregated is an error to the engine, which cannot say where. */
 function checkGroups(
   context: Context,
   nodes: readonly TreeNode[],

@@ -9,7 +9,7 @@ import { brackets, is } from './tokens.ts';
  */
 export interface Spelled {
   readonly text: string;
-  /** What a placeholder stands for; a text that is none stands for itself. */
+  /** What a placeholder stands for; a text that is not one stands for itself. */
   meaning(text: string): string;
   /** Where in the caller's text that stands which begins at this place in `text`. */
   origin(at: number): number;

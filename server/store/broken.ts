@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 /**
- * The store can not be used as it is, and starting again does not help. The message says what it is and what to do.
+ * The store cannot be used as it is, and starting again does not help. The message says what it is and what to do.
  * Nothing was changed.
  */
 export class StoreBroken extends Error {}

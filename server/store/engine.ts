@@ -43,9 +43,9 @@ const MAX_THREADS = 4;
 const VECTOR_ROWS = 2048;
 /** … and the part of the memory that one of texts may take: a checkpoint holds it packed and unpacked, a query once a thread. */
 const VECTOR_SHARE = 8;
-/** Of a batch that is no whole row group rows are in memory several times until the commit. */
+/** Of a batch that is not a whole row group rows are in memory several times until the commit. */
 const PART_SHARE = 32;
-/** To read a line, and to judge what is no common one, takes up to ninety times its bytes. */
+/** To read a line, and to judge what is not a common one, takes up to ninety times its bytes. */
 const LONG_SHARE = 128;
 
 let opened = false;

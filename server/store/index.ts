@@ -86,7 +86,7 @@ export interface Store extends Omit<Readers, 'ended' | 'hold' | 'resume'>, Parqu
   /** The folder that batches are staged in. */
   readonly staging: string;
   disk(): Promise<DiskUse>;
-  /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is none. */
+  /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is not one. */
   moment(expression: string): string;
   /**
    * How many entries a source has, and the oldest and newest of them, ms since the epoch; null when it has none. Up to a
@@ -110,7 +110,7 @@ export interface Store extends Omit<Readers, 'ended' | 'hold' | 'resume'>, Parqu
 
 /**
  * Opens the store in `folder`, making it if it is not there. Throws StoreBroken, StoreInUse or another error when it
- * can not be opened, and leaves it as it is.
+ * cannot be opened, and leaves it as it is.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { folder, sql, memory, maxLine, queryTimeoutMs, minFree } = options;

@@ -30,7 +30,7 @@ const TORN = `
   where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // ${PIECE_BYTES}`;
 
 /**
- * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What can not
+ * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What cannot
  * be read is a fault. The connection is the caller's alone.
  */
 export async function inspect(connection: DuckDBConnection): Promise<Inspection> {
@@ -42,7 +42,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
     try {
       return Number((await one(`select count(*) as n, bit_xor(hash(t)) as all from ${table} t`)).n);
     } catch (error) {
-      faults.push(`${table} can not be read: ${(error as Error).message.split('\n')[0]}`);
+      faults.push(`${table} cannot be read: ${(error as Error).message.split('\n')[0]}`);
       return 0;
     }
   };
@@ -61,7 +61,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
     if (Number(version.version) >= PIECES_SINCE) {
       await readAll('rejected_rest');
       const torn = await one(TORN).catch((error: Error) => {
-        faults.push(`rejected lines can not be read whole: ${error.message.split('\n')[0]}`);
+        faults.push(`rejected lines cannot be read whole: ${error.message.split('\n')[0]}`);
         return { n: 0 };
       });
       if (Number(torn.n) > 0) faults.push(`${torn.n} rejected lines are not whole`);
@@ -93,7 +93,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
 
 /**
  * Inspects a database file that no process has open, read-only; `scratch` is a folder that is made for it and removed.
- * Throws StoreBroken or StoreInUse when it can not be opened.
+ * Throws StoreBroken or StoreInUse when it cannot be opened.
  */
 export async function inspectFile(
   database: string,

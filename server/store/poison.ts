@@ -15,7 +15,7 @@ export function isScanError(error: unknown): boolean {
   );
 }
 
-/** The lines that DuckDB can not scan even alone: halves of the batch are tried until single lines are left. */
+/** The lines that DuckDB cannot scan even alone: halves of the batch are tried until single lines are left. */
 export async function findPoison(
   connection: DuckDBConnection,
   batch: Batch,

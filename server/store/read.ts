@@ -25,7 +25,7 @@ export interface QueryOptions {
   /** Ends the query, and the wait for it, with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Bytes that the rows may have together, as the statement's last column counts them, which is no part of the rows then.
+   * Bytes that the rows may have together, as the statement's last column counts them, which is not a part of the rows then.
    * Beyond it `RESULT_TOO_LARGE`.
    */
   readonly maxBytes?: number;
@@ -53,7 +53,7 @@ export interface Readers {
   describe(sql: string): Promise<Described>;
   /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
   probe(): Promise<void>;
-  /** Whether a query runs: then a thread of libuv's pool is taken, and the process can not exit by itself. */
+  /** Whether a query runs: then a thread of libuv's pool is taken, and the process cannot exit by itself. */
   busy(): boolean;
   /** Comes when every query that runs now has ended. */
   ended(): Promise<unknown>;

@@ -1,5 +1,5 @@
 -- Every line of a batch that insert_rows.sql left out, with its ordinal among the lines that are not blank, and what
--- becomes of it: `reason` is NULL for a row. A line that DuckDB can not read arrives here as the JSON null.
+-- becomes of it: `reason` is NULL for a row. A line that DuckDB cannot read arrives here as the JSON null.
 create or replace temp table others as
 with lines as (
   select row_number() over () as ordinal, json
@@ -41,7 +41,7 @@ judged as (
     *,
     case
       when json_type(json) is distinct from 'OBJECT' then 'it is not a JSON object'
-      when stamp is not null and moment is null then 'its timestamp is in no form that is read'
+      when stamp is not null and moment is null then 'unsupported timestamp format'
       when year(moment) not between 1970 and 2200 then 'its timestamp is not within the years 1970 to 2200'
     end as reason,
     coalesce(year(moment) between 1970 and 2200 and message is not null and metadata is not null, false) as usable

@@ -5,7 +5,7 @@ import { median } from './statistics.ts';
 
 export interface Chart {
   readonly file: string;
-  /** What a reader who can not see it should know. */
+  /** What a reader who cannot see it should know. */
   readonly alt: string;
   readonly svg: string;
 }

@@ -1,4 +1,4 @@
-// DuckDB by itself. Loading is the limit that tailpond can not pass: one INSERT … SELECT … FROM read_ndjson a table of
+// DuckDB by itself. Loading is the limit that tailpond cannot pass: one INSERT … SELECT … FROM read_ndjson a table of
 // tailpond's own schema, by the same client with its own defaults. Asking runs the endpoints' own SQL without HTTP on a
 // database that tailpond made; the service must have ended, because one process may open it.
 import { readdirSync, readFileSync } from 'node:fs';

@@ -8,7 +8,7 @@ import { type Loaded, runJob } from './job.ts';
 import type { EngineName } from './results.ts';
 import { loadTailpond } from './tailpond.ts';
 
-/** Why an engine can not be measured here, and what would change that; null when it can. */
+/** Why an engine cannot be measured here, and what would change that; null when it can. */
 export function missing(engine: EngineName): string | null {
   const modules = join(dirname(fileURLToPath(import.meta.url)), 'node_modules');
   if (engine === 'postgres' && !postgresPrograms())

@@ -86,7 +86,7 @@ function install(file: string, place: string) {
   }
 }
 
-/** The packages that are no development's, and are made for this machine: `node_modules/<name>`. */
+/** The packages that are not development's, and are made for this machine: `node_modules/<name>`. */
 function neededPackages(): string[] {
   type Lock = { packages: Record<string, { dev?: boolean }> };
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;

@@ -207,7 +207,7 @@ describe('the console in a browser', () => {
           url: 'javascript:alert(3)',
         },
       }),
-      `${hostile} is no JSON`,
+      `${hostile} is not JSON`,
     ]);
     await stage.visit('/#/logs?source=auth_logs&last=1h', async (page) => {
       await rows(page).first().click();
@@ -215,8 +215,8 @@ describe('the console in a browser', () => {
       expect(await page.locator('main img, main script, main a').count()).to.equal(0);
       await page.goto(`${stage.url}/#/ledger?source=${encodeURIComponent(hostile)}`);
       await page.reload();
-      await page.getByText(`${hostile} is no JSON`).click();
-      expect(await page.getByLabel('The line').inputValue()).to.equal(`${hostile} is no JSON`);
+      await page.getByText(`${hostile} is not JSON`).click();
+      expect(await page.getByLabel('The line').inputValue()).to.equal(`${hostile} is not JSON`);
       expect(await page.locator('main img, main script').count()).to.equal(0);
       await page.goto(`${stage.url}/#/logs?search=${encodeURIComponent(hostile)}&project=<b>`);
       await page.reload();

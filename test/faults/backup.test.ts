@@ -170,7 +170,7 @@ describe('a backup', () => {
       ),
   );
 
-  faultCase('D16g', 'a check names what is not as the ledger says, and what can not be read', () =>
+  faultCase('D16g', 'a check names what is not as the ledger says, and what cannot be read', () =>
     withFolder(async (data) => {
       const books = newBooks();
       await withService(data, async (service) => {
@@ -186,7 +186,7 @@ describe('a backup', () => {
       writeFileSync(database, bytes);
       const { code, text } = await storeCommand(data, ['check']);
       expect(code, text).to.equal(1);
-      expect(text).to.match(/Corrupt database file|can not be read/);
+      expect(text).to.match(/Corrupt database file|cannot be read/);
     }),
   );
 
@@ -260,7 +260,7 @@ async function column(store: Store, sql: string) {
   return rows.map(([value]) => value);
 }
 
-/** Appends so many lines that can not be compressed much. */
+/** Appends so many lines that cannot be compressed much. */
 function dropNoise(data: string, books: Books, count: number) {
   let text = '';
   for (let i = 0; i < count; i++) {

@@ -145,7 +145,7 @@ describe('a broken store', () => {
         });
         const { code, text } = await storeCommand(data, ['check']);
         expect(code, text).to.equal(1);
-        expect(text).to.match(/edge_logs can not be read/);
+        expect(text).to.match(/edge_logs cannot be read/);
       }),
   );
 

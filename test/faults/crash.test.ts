@@ -113,7 +113,7 @@ describe('a query of a running service that no interrupt ends', () => {
         expect(await answer).to.be.oneOf([504, 'none']);
         const fatal = service.log.filter(({ level }) => level === 60);
         expect(fatal).to.have.length(1);
-        expect(fatal[0]?.msg).to.match(/^a query can not be ended; start again/);
+        expect(fatal[0]?.msg).to.match(/^a query cannot be ended; start again/);
         expect(JSON.stringify(fatal)).to.contain(
           `a query goes on ${GRACE_MS} ms after it was interrupted`,
         );

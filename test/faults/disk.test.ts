@@ -447,7 +447,7 @@ function withDisk(action: (data: string) => Promise<void>) {
   return withFolder((data) => withTmpfs(join(data, 'store'), DISK_MB, () => action(data)));
 }
 
-/** Appends so many lines of a kilobyte that can not be compressed, and gives them. */
+/** Appends so many lines of a kilobyte that cannot be compressed, and gives them. */
 function dropKilobytes(data: string, books: Books, count: number): string[] {
   const lines = Array.from({ length: count }, () =>
     books.line('edge_logs', randomBytes(700).toString('base64')),

@@ -1,5 +1,5 @@
 // Preloaded into the service: its n-th call of DuckDB fails, n being FAULT_CALL; or the first FAULT_TIMES statements fail, in the
-// engine itself, that match FAULT_SQL; or the first FAULT_TIMES appenders to the table FAULT_APPENDER can not be closed, and
+// engine itself, that match FAULT_SQL; or the first FAULT_TIMES appenders to the table FAULT_APPENDER cannot be closed, and
 // garbage is collected all the time. stderr says which those were. It stands between the client and the engine's library, which is
 // the one part of both that the bundle loads from its package.
 import Module from 'node:module';

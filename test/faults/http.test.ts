@@ -425,7 +425,7 @@ describe('HTTP: odd requests', () => {
         'a signed length': outer(`Content-Length: +${inner.length}`) + inner,
         'a blank before the colon':
           outer('Content-Length : 0', 'Transfer-Encoding : chunked') + chunk,
-        'an encoding that is none': outer('Transfer-Encoding: xchunked') + chunk,
+        'an encoding that is not one': outer('Transfer-Encoding: xchunked') + chunk,
         'chunked not last': outer('Transfer-Encoding: chunked, identity') + chunk,
         'a folded header': outer('X: x', ' Transfer-Encoding: chunked') + chunk,
         'bare line feeds': `GET /livez HTTP/1.1\nHost: x\nContent-Length: ${inner.length}\n\n${inner}`,

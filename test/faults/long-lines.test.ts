@@ -11,7 +11,7 @@ const MEMORY = '96MB';
 /** Without what a line may have of the memory, so many bytes of them ended the process, again and again. */
 const BYTES = LONG ? 400e6 : 30e6;
 
-/** Text that can not be compressed. */
+/** Text that cannot be compressed. */
 const text = (bytes: number) => randomBytes((bytes * 3) / 4).toString('base64');
 const now = () => new Date().toISOString();
 
@@ -22,7 +22,7 @@ const KINDS: Record<string, (id: string, bytes: number) => string> = {
   'whose metadata is long': (id, bytes) =>
     JSON.stringify({ id, timestamp: now(), event_message: 'm', metadata: { text: text(bytes) } }),
   'that are flat and undated': (id, bytes) => JSON.stringify({ id, msg: 'm', text: text(bytes) }),
-  'that are none': (id, bytes) => `${id} ${text(bytes)}`,
+  'that are not JSON': (id, bytes) => `${id} ${text(bytes)}`,
 };
 
 const entryOf = async (service: Service) => {
@@ -112,7 +112,7 @@ describe('more long lines than the memory holds', function () {
 
   faultCase(
     'D24g',
-    'bursts with lines between them that are no rows: they are not too many together, either',
+    'bursts with lines between them that are not rows: they are not too many together, either',
     () =>
       withFolder(async (data) => {
         const folder = join(data, 'logs', SOURCE);

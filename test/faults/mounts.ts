@@ -78,7 +78,7 @@ export function mountCase(
   notHere(id, title, reason);
 }
 
-/** Why a kind of file system can not be mounted here; null if it can. */
+/** Why a kind of file system cannot be mounted here; null if it can. */
 export function whyNoMount(kind: 'tmpfs' | 'ext4'): string | null {
   return why[kind]();
 }
@@ -99,7 +99,7 @@ const why = {
 function probe(mount: (folder: string) => boolean): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'tailpond-test-'));
   try {
-    if (!mount(folder)) return 'a file system can not be mounted here (it takes root)';
+    if (!mount(folder)) return 'a file system cannot be mounted here (it takes root)';
     run('umount', folder);
     return null;
   } finally {

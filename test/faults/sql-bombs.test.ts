@@ -29,7 +29,7 @@ const SETTINGS = {
 /** What no answer says. */
 const NEVER = /INTERNAL/;
 /** The same of queries over odd values: as this is told what the engine refuses only when it runs. */
-const UNFIT = /INTERNAL|The statement can not be run/;
+const UNFIT = /INTERNAL|The statement cannot be run/;
 /** What a bomb may be answered with; anything else is a fault of the service. */
 const ALLOWED = [
   '200 ',

@@ -62,7 +62,7 @@ const ODD: Readonly<Record<string, readonly [request: Odd, statuses: readonly nu
     { headers: JSON_TYPE, body: `{"project":"\\ud800","sql":"${SQL}"}` },
     [200, 400],
   ],
-  'a start that is none': [json({ ...CALLER, iso_timestamp_start: 'x', sql: SQL }), [400]],
+  'a start that is not one': [json({ ...CALLER, iso_timestamp_start: 'x', sql: SQL }), [400]],
   'a start as a number': [json({ ...CALLER, iso_timestamp_start: 1e300, sql: SQL }), [400]],
   'a start far away': [json({ ...CALLER, iso_timestamp_start: '9'.repeat(300), sql: SQL }), [400]],
   'a start that is not finite': [

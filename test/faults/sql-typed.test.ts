@@ -9,7 +9,7 @@ const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 20_000 : 3000));
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 79));
 const PATH = process.env.TAILPOND_TEST_PATH;
 /** What the checker lets through, and the engine does not. */
-const UNFIT = /The statement can not be run/;
+const UNFIT = /The statement cannot be run/;
 
 describe('consumer SQL: statements whose parts fit each other', () => {
   faultCase('S18a', `${FEW} of them: whatever is not refused is run`, () => ask(FEW, 78), {

@@ -19,7 +19,7 @@ const ROOT_USER = process.geteuid?.() === 0;
 /** The user nobody of Debian, whom file permissions bind. */
 const NOBODY = 65_534;
 
-describe('what is no log file', () => {
+describe('what is not a log file', () => {
   for (const [i, passage] of PASSAGES.entries()) {
     faultCase(
       `T16${'abc'[i]}`,
@@ -190,7 +190,7 @@ describe('a file name', () => {
             const { body } = await service.get('/api/rejected?source=edge_logs&limit=1000');
             const files = (body.result as { file: string }[]).map(({ file }) => file);
             expect([...new Set(files)]).to.have.members(NAMES.map((name) => `edge_logs/${name}`));
-            // A line that is no JSON would have been kept as text.
+            // A line that is not JSON would have been kept as text.
             expect(service.log.filter(({ text }) => text !== undefined)).to.deep.equal([]);
             const named = service.log.filter(({ msg }) => msg === 'this is not read');
             expect(named).to.have.length(1);

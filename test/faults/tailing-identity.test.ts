@@ -79,7 +79,7 @@ describe('files that are like each other', () => {
       `hard and symbolic links in the folders of all sources: read once, as the source it was first, ${passage}`,
       () =>
         withTrial(async (trial) => {
-          // A folder's place in a listing is no matter of its name: one of eight comes before any ninth.
+          // A folder's place in a listing is not a matter of its name: one of eight comes before any ninth.
           const source = 'realtime_logs';
           const path = trial.at('app.log', source);
           await through(

@@ -248,7 +248,7 @@ describe('a line that is too long', () => {
   );
 });
 
-describe('bytes that are no clean text', () => {
+describe('bytes that are not clean text', () => {
   faultCase(
     'T19',
     'invalid UTF-8, overlong forms, and characters cut at every place: repaired, at exact offsets',
@@ -368,7 +368,7 @@ describe('bytes that are no clean text', () => {
   );
 });
 
-describe('lines that are no objects, or odd ones', () => {
+describe('lines that are not objects, or odd ones', () => {
   const PRIMITIVES = ['null', '1', '"x"', '[]', 'true', '-1e9', '[{}]', 'false', '""'];
 
   for (const [i, passage] of PASSAGES.entries()) {
@@ -392,7 +392,7 @@ describe('lines that are no objects, or odd ones', () => {
             },
             () => {
               appendFileSync(path, mixed());
-              // Nothing but them, and one at the very end without its newline, which is no object and stays.
+              // Nothing but them, and one at the very end without its newline, which is not an object and stays.
               writeFileSync(trial.at('only.log'), `${PRIMITIVES.join('\n')}\n`);
               for (const text of PRIMITIVES) trial.books.bad(text);
               writeFileSync(trial.at('open.log'), `${trial.lines(1)}null`);

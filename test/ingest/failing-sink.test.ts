@@ -6,7 +6,7 @@ import type { Store } from '../../server/store/index.ts';
 import { eventually, silent, withFolder, withStore } from '../helpers.ts';
 
 describe('a sink that fails', () => {
-  it('loses no line and stores none twice when it can not even say what it has', () =>
+  it('loses no line and stores none twice when it cannot even say what it has', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const failing = failures(store.sink);

@@ -7,7 +7,7 @@ import { type Pond, withFolder, withPond } from '../helpers.ts';
 type Line = Record<string, unknown>;
 type Row = Record<string, Plain>;
 
-/** JSON text that JSON.stringify can not give. */
+/** JSON text that JSON.stringify cannot give. */
 const raw = (text: string) => ({ toJSON: () => `\u0001${text}\u0001` });
 
 describe('the fields of a line', () => {
@@ -311,7 +311,7 @@ describe('the message of a line', () => {
     }
   });
 
-  it('is its JSON text when it is no string, and empty when it is absent', async () => {
+  it('is its JSON text when it is not a string, and empty when it is absent', async () => {
     const cases: [unknown, string][] = [
       [undefined, ''],
       [null, ''],

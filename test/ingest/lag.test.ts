@@ -112,7 +112,7 @@ describe('the lag of a source', () => {
       await stored(store, 2);
     }));
 
-  it('goes on while lines can not be stored, however often they are read', () =>
+  it('goes on while lines cannot be stored, however often they are read', () =>
     trying(async ({ store, block, at, status }) => {
       appendFileSync(at('a.ndjson'), LINE);
       await stored(store, 1);

@@ -101,7 +101,7 @@ describe('a line of a file', () => {
     expect(await take(` \t${row('a').trim()} \t\v\f\r\n`)).to.include({ lines: 1, rows: 1 });
   });
 
-  it('is rejected, and leaves its neighbours alone, when it is no object', () =>
+  it('is rejected, and leaves its neighbours alone, when it is not an object', () =>
     refuses([
       'null',
       '7',

@@ -725,7 +725,7 @@ describe('two files', () => {
     }));
 });
 
-describe('what is no log file', () => {
+describe('what is not a log file', () => {
   it('is not read, and is named with a reason', () =>
     withFolder((data) =>
       withPond(data, async (pond) => {
@@ -999,7 +999,7 @@ describe('a compressed file', () => {
       await withPond(data, (pond) => settles(pond, [...ids, 'other']));
     }));
 
-  it('that is none is named, and does no harm', () =>
+  it('that is not one is named, and does no harm', () =>
     withFolder((data) =>
       withPond(data, async (pond) => {
         writeFileSync(at(data, 'app.log.gz'), line('plain'));

@@ -118,7 +118,7 @@ describe('cache', () => {
     expect((await ask(PLAIN, 'b')).hit).to.equal(false);
   });
 
-  it('is bounded in bytes, and answers what it can not keep', async () => {
+  it('is bounded in bytes, and answers what it cannot keep', async () => {
     const { cache } = setup({ maxBytes: 1000 });
     const get = (key: string, size: number) =>
       cache.get(key, PLAIN, async () => answer('x'.repeat(size)));

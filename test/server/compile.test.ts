@@ -128,7 +128,7 @@ describe('compile: the lexer of @name', () => {
     check('select a.b=@who::varchar--x', 'select a.b=$who::varchar--x');
   });
 
-  /** Each of these holds an @name that is none; a parameter after it must still be found. */
+  /** Each of these holds an @name that is not one; a parameter after it must still be found. */
   const untouched = [
     `'@x'`,
     `'it''s @x'`,
@@ -259,7 +259,7 @@ describe('compile: faults', () => {
       refused(
         `${head()}\n--! parameter: ${name} string required, whose\nselect @${name}::varchar`,
         1,
-        /can not be called/,
+        /cannot be called/,
       );
   });
 

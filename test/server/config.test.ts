@@ -52,7 +52,7 @@ describe('settings', () => {
     expect(set(empty)).to.deep.equal(set({}));
   });
 
-  it('can not be changed afterwards', () => {
+  it('cannot be changed afterwards', () => {
     expect(Object.isFrozen(set({}))).to.equal(true);
   });
 
@@ -179,7 +179,7 @@ describe('settings', () => {
     expect(nearest('TAILPOND_MAXLINE')).to.contain('TAILPOND_MAX_LINE');
     expect(nearest('TAILPOND_TOKENFILE')).to.contain('TAILPOND_TOKEN_FILE');
     expect(readConfig({ TAILPOND_A: '', TAILPOND_B: '' }).warnings).to.have.length(2);
-    expect(nearest('TAILPOND_ENCRYPTION')).not.to.contain('nearest');
+    expect(nearest('TAILPOND_ENCRYPTION')).not.to.contain('did you mean');
   });
 
   it('tell of unknown variables beside wrong values, and the unit that a size lacks', () => {
@@ -187,7 +187,7 @@ describe('settings', () => {
     expect(found).to.have.length(3);
     expect(found[0]).to.match(/^TAILPOND_MEMORY: .*got "2G"; the unit is GB$/);
     expect(found[1]).to.match(/^TAILPOND_MAX_DISK: .*got "20g"; the unit is GB$/);
-    expect(found[2]).to.contain('TAILPOND_PROT is no setting');
+    expect(found[2]).to.contain('unknown setting TAILPOND_PROT');
   });
 });
 
@@ -269,7 +269,7 @@ describe('the process', () => {
         .and.not.to.match(/\n\s+at /);
     }));
 
-  it('ends with 78 when the token file can not be read', () =>
+  it('ends with 78 when the token file cannot be read', () =>
     withFolder(async (data) => {
       const { code, errors } = await run(data, {
         env: { TAILPOND_TOKEN: '', TAILPOND_TOKEN_FILE: join(data, 'nowhere') },

@@ -237,7 +237,7 @@ describe('endpoint files that stop the start', () => {
     expect(message).to.match(/:\d+: .*uuid.*\ba\b/);
   });
 
-  it('SQL that can not be parsed, with its line', () =>
+  it('SQL that cannot be parsed, with its line', () =>
     check('a.sql', file('select\n  1 as one\nfrm edge_logs as'), 10, /syntax error/));
 
   it('a column that is not there, with its line', () =>
@@ -270,7 +270,7 @@ describe('endpoint files that stop the start', () => {
   it('two columns of one name, since one would be lost', () =>
     check('a.sql', file('select 1 as one, 2 as one'), 1, /one/));
 
-  it('windows over what is no source', () =>
+  it('windows over what is not a source', () =>
     check(
       'a.sql',
       file(
@@ -378,7 +378,7 @@ describe('a folder of endpoints of an operator', () => {
       await stops(put(data, { 'logs.all.sql': file('select 1 as n') }), /an endpoint of this name/);
       await stops(
         join(data, 'none'),
-        /^TAILPOND_ENDPOINTS: expected a folder, got ".*none", which is none$/,
+        /^TAILPOND_ENDPOINTS: expected a folder, got ".*none", which is not one$/,
       );
     }));
 

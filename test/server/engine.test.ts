@@ -358,10 +358,10 @@ describe('engine: the schema', () => {
       await withPond(data, async ({ lines }) => void (await lines(1)), { sql });
     }));
 
-  it('refuses a file that is no database, and leaves it as it is', () =>
+  it('refuses a file that is not a database, and leaves it as it is', () =>
     withFolder(async (data) => {
       mkdirSync(join(data, 'store'), { recursive: true });
-      writeFileSync(join(data, 'store', 'tailpond.duckdb'), 'this is no database'.repeat(1000));
+      writeFileSync(join(data, 'store', 'tailpond.duckdb'), 'this is not a database'.repeat(1000));
       await thrown(withStore(data, async () => {}));
       // And does not stand in the way of another one.
       await withStore(join(data, 'other'), async (store) => {

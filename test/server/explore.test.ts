@@ -149,7 +149,7 @@ describe('the entries of a source', () => {
       });
     }));
 
-  it('are refused of what is no source, and by other methods', () =>
+  it('are refused of what is not a source, and by other methods', () =>
     withLines(line('a', 0), async ({ http, get }) => {
       for (const name of ['entries', 'histogram', 'projects', 'tail', 'export']) {
         expect((await get(`/api/${name}/nothing`)).body.code).to.equal('SOURCE_UNKNOWN');

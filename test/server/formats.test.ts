@@ -144,7 +144,7 @@ describe('formats of answers', () => {
       expect(csv.headers.etag).not.to.equal(json.headers.etag);
     }));
 
-  it('are no Parquet when names of columns differ by letter case alone', () =>
+  it('are not written as Parquet when names of columns differ by letter case alone', () =>
     withLines(async ({ get }) => {
       const sql = encodeURIComponent('select id as Name, id as name from edge_logs');
       const url = `/api/endpoints/query/logs.all?project=p&sql=${sql}`;

@@ -218,13 +218,13 @@ describe('http: paths and methods', () => {
 });
 
 describe('http: hostile requests', () => {
-  it('answers 400 for a path that can not be decoded', () =>
+  it('answers 400 for a path that cannot be decoded', () =>
     serving(async ({ get }) => {
       for (const name of ['%', '%E0%A4%A', '%zz', '%ff', '%c0%af', 'logs.all%'])
         problem(await get(`/api/endpoints/query/${name}?project=p`), 400, 'REQUEST_INVALID');
     }));
 
-  it('never fails on a query string that can not be decoded', () =>
+  it('never fails on a query string that cannot be decoded', () =>
     serving(async ({ get }) => {
       for (const value of ['%', '%zz', '%E0%A4%A', '%ff%fe', '%c0%af', '%ed%a0%80']) {
         const { status } = await get(`/api/endpoints/query/logs.all?project=${value}`);
@@ -503,7 +503,7 @@ describe('http: what can be looked up', () => {
       expect(await lineOf('limit=')).to.have.length(3);
     }));
 
-  it('answers 400 for a source that is none and a limit out of bounds', () =>
+  it('answers 400 for a source that is not one and a limit out of bounds', () =>
     serving(async ({ get }) => {
       for (const value of [
         'nope',

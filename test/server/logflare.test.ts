@@ -102,7 +102,7 @@ describe('what Studio asks Logflare for', () => {
       });
     }));
 
-  it('says in error.message that a log drain can not be made', () =>
+  it('says in error.message that a log drain cannot be made', () =>
     serving(async ({ http }) => {
       for (const path of PATHS)
         for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {

@@ -151,7 +151,7 @@ describe('logs.all: which entries', () => {
       }
     }));
 
-  it('answers 400 for a timestamp that can not be read, naming it', () =>
+  it('answers 400 for a timestamp that cannot be read, naming it', () =>
     withLines(toLines(entries), async (served) => {
       for (const name of ['iso_timestamp_start', 'iso_timestamp_end']) {
         for (const value of [

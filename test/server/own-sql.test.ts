@@ -274,7 +274,7 @@ describe('SQL of callers: the dialect', () => {
       await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
     }));
 
-  it('gives NULL for values that an operation can not take', () =>
+  it('gives NULL for values that an operation cannot take', () =>
     asking(async (ask) => {
       await check(ask, {
         "select cast(event_message as int64) as a, 1 / 0 as b, sqrt(-1) as c, ln(0) as d, 9223372036854775807 * 9223372036854775807 > 1 as e, timestamp_add(timestamp '2200-01-01', interval 1000 year) is null as f from edge_logs where id = 'd'":

@@ -65,7 +65,7 @@ describe('the lines of a pushed body', () => {
     );
   });
 
-  it('are the object itself where `batch` is no array of its own', () => {
+  it('are the object itself where `batch` is not an array of its own', () => {
     for (const text of [
       '{"batch":"[1,2]"}',
       '{"a":{"batch":[1,2]}}',

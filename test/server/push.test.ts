@@ -103,7 +103,7 @@ describe('POST /api/logs', () => {
       expect((await served.rows())[0]?.metadata).to.include('12345678901234567890123,"n"');
     }));
 
-  it('makes a rejected line of an element that is no object, and a row of its neighbours', () =>
+  it('makes a rejected line of an element that is not an object, and a row of its neighbours', () =>
     serving(async (served) => {
       const body =
         '[{"id":"a"},null,7,"x",[1,\n2],{"id":},{"id":"b\nc"},{"timestamp":"never"},{"id":"z"}]';
@@ -121,7 +121,7 @@ describe('POST /api/logs', () => {
       ]);
     }));
 
-  it('makes a rejected line of a line of NDJSON that is none, and rows of the others', () =>
+  it('makes a rejected line of a line of NDJSON that is not one, and rows of the others', () =>
     serving(async (served) => {
       await post(served, EDGE, '{"id":\n{"id":"a"}\nplain text\n{"id":"b"}\n');
       await post(served, EDGE, 'more text\n{"id":"c"}');

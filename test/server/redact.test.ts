@@ -35,7 +35,7 @@ describe('redact', () => {
     check('来自10.0.0.1的', '来自REDACTED的');
   });
 
-  it('leaves numbers that are no IPv4 address', () => {
+  it('leaves numbers that are not IPv4 addresses', () => {
     same('256.1.1.1', '12192.168.1.11', 'v10.0.0.1', '10.0.0.1a', '1.2.3', '10.0.0.1234', '0.125');
   });
 
@@ -135,7 +135,7 @@ describe('redact', () => {
     check('1,4111111111111111', '1,REDACTED');
   });
 
-  it('leaves digits that are no payment-card number', () => {
+  it('leaves digits that are not payment-card numbers', () => {
     same('4111111111111112', '4111 1111 1111 1112', '1111111111111117', '0000000000000000');
     same(
       '411111111111111',

@@ -17,7 +17,7 @@ const retry = ({ http }: Served, body: object) =>
   http.post('/api/rejected/retry').set('X-API-KEY', TOKEN).send(body);
 
 describe('a rejected line that is tried again', () => {
-  it('becomes a row as it was edited, and is no rejected line any more', () =>
+  it('becomes a row as it was edited, and is not a rejected line any more', () =>
     withServed(async (served) => {
       served.write('auth_logs/a.log', '{"id":"a","timestamp":"yesterday"}\n');
       await served.lines(1, 'auth_logs');

@@ -72,7 +72,7 @@ describe('a token that is taken away', () => {
         const tokens = tokenFile(data);
         const token = tokens.add({ scopes: ['query'] });
         return withService(data, async ({ url, child, get, log }) => {
-          // More than what the sockets on the way hold, some 40 MB: what they have taken can not be broken off.
+          // More than what the sockets on the way hold, some 40 MB: what they have taken cannot be broken off.
           const count = 10_000;
           const message = () => randomBytes(4800).toString('base64');
           let text = '';

@@ -63,7 +63,7 @@ function line(number: number): string {
   return `{"id":"${number}","timestamp":"2026-01-01T00:00:00Z","project":"p${number % 7}","event_message":"GET /rest/v1/todos/${noise(number)} 200","metadata":{"n":${number},"agent":"${noise(number * 7 + 1)}"}}\n`;
 }
 
-/** Text that can not be compressed much, the same for the same number. */
+/** Text that cannot be compressed much, the same for the same number. */
 function noise(number: number): string {
   let state = (number * 2_654_435_761 + 12_345) >>> 0;
   let text = '';

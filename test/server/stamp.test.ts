@@ -37,7 +37,7 @@ describe('lines that are pushed with the token of one project', () => {
     );
   });
 
-  it('are left as they are where they are no objects', () => {
+  it('are left as they are where they are not objects', () => {
     const text = 'text\n[1,{"a":1}]\n\n  \nnull\n"{"\n';
     for (const piece of [1, 3, 100]) expect(stamp(text, piece)).to.equal(text);
   });

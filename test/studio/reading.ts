@@ -46,7 +46,7 @@ export function text(value: Json): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
 }
 
-/** A value as a number; null when it is none. */
+/** A value as a number; null when it is not one. */
 export function number(value: Json): number | null {
   if (typeof value === 'number') return value;
   const is =
@@ -54,13 +54,13 @@ export function number(value: Json): number | null {
   return is ? Number(value) : null;
 }
 
-/** A value as a whole number; null when it is none. */
+/** A value as a whole number; null when it is not one. */
 export function integer(value: Json): number | null {
   if (typeof value === 'string') return /^\s*[-+]?\d+\s*$/.test(value) ? Number(value) : null;
   return typeof value === 'number' ? Math.sign(value) * Math.round(Math.abs(value)) : null;
 }
 
-/** JSON that stands in a text; null when the text is no JSON. */
+/** JSON that stands in a text; null when the text is not JSON. */
 export function parse(value: string): Json {
   try {
     return JSON.parse(value) as Json;

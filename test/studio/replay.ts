@@ -122,7 +122,7 @@ function faultOfRefusal(
   if (fault?.parameter !== 'sql' || typeof fault.detail !== 'string')
     return `expected errors to name the parameter sql, got ${JSON.stringify(body.errors ?? null)}`;
   if (typeof message !== 'string') return `expected error.message, ${got}`;
-  // What is no SELECT at all, or nothing at all, is at fault as a whole.
+  // What is not a SELECT at all, or nothing at all, is at fault as a whole.
   const isWhole =
     /^(only )?SELECT|no statement/i.test(message) || !/^\s*(select|with|\()/i.test(sql);
   if (!isWhole && !/line \d+.*column \d+/is.test(message))

@@ -76,7 +76,7 @@ export interface RejectedLine {
   readonly line: string;
   /** How many bytes of it `line` is. */
   readonly shown_bytes: number;
-  /** Without it, only the beginning was kept, and the line can not be tried again. */
+  /** Without it, only the beginning was kept, and the line cannot be tried again. */
   readonly whole: boolean;
 }
 

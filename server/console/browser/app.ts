@@ -94,7 +94,7 @@ function pageOf(view: View, props: Shared): ComponentChildren {
   return h(Explorer, { view, ...props });
 }
 
-/** The address holds the view, so that a link to a place of the page can not be followed. */
+/** The address holds the view, so that a link to a place of the page cannot be followed. */
 function skip(event: Event) {
   event.preventDefault();
   document.querySelector<HTMLElement>('.row > .line, #main')?.focus();

@@ -6,7 +6,7 @@ export interface ServerEvent {
 
 /**
  * The events of a stream of server-sent events, as the HTML standard parses them, and null for each piece that holds
- * none, such as a heartbeat. EventSource, which would do this, can not send a token.
+ * none, such as a heartbeat. EventSource, which would do this, cannot send a token.
  */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,

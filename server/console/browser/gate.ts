@@ -54,6 +54,6 @@ async function refusalOf(token: string): Promise<string | null> {
     const { detail } = (await response.json()) as { detail?: string };
     return detail ?? `The service answered with status ${response.status}.`;
   } catch (error) {
-    return error instanceof TypeError ? 'The service can not be reached.' : messageOf(error);
+    return error instanceof TypeError ? 'The service cannot be reached.' : messageOf(error);
   }
 }

@@ -18,7 +18,7 @@ export function fixedRange(from: number, to: number): Range {
   return { from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }
 
-/** A range out of its text in an address; null when that is none. */
+/** A range out of its text in an address; null when that is not one. */
 export function readRange(search: URLSearchParams): Range | null {
   const [last, from, to] = [search.get('last'), search.get('from'), search.get('to')];
   if (last !== null && partsOf(last)) return { last };

@@ -98,11 +98,11 @@ function inOneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
 }
 
-const CUT = 'Only its beginning was kept: it can not be tried again.';
+const CUT = 'Only its beginning was kept: it cannot be tried again.';
 
 const PART = 'This is its beginning. All of it was kept, and Retry sends it in again.';
 
-/** Why a text is no JSON object; null when it is one. The service judges; this only tells before. */
+/** Why a text is not a JSON object; null when it is one. The service judges; this only tells before. */
 function fault(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -69,7 +69,7 @@ export async function ask<T>(
 export async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string>), 'X-API-KEY': token() ?? '' };
   const response = await fetch(path, { ...init, headers, cache: 'no-cache' }).catch((error) => {
-    throw error.name === 'TypeError' ? new Problem(0, 'The service can not be reached.') : error;
+    throw error.name === 'TypeError' ? new Problem(0, 'The service cannot be reached.') : error;
   });
   if (response.ok) return response;
   const problem = new Problem(response.status, await detailOf(response));

@@ -126,7 +126,7 @@ function listed(present: boolean): SqlFunction {
     aggregate: true,
     build([value, limit], info) {
       if (!value) throw new Error('BUG: arguments were counted');
-      if (value.kind === 'array') refuse(info.at, 'An array of arrays can not be made');
+      if (value.kind === 'array') refuse(info.at, 'An array of arrays cannot be made');
       const item = value.sql;
       const filter = present ? sql` filter (where ${item} is not null)` : '';
       const list = sql`list(${info.distinct ? 'distinct ' : ''}${item}${info.order(item)})${filter}`;

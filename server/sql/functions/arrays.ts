@@ -9,7 +9,7 @@ const array: SqlFunction = {
   most: 1000,
   build(args, info) {
     const { kind, values } = alike(args, info.at);
-    if (kind === 'array') refuse(info.at, 'An array of arrays can not be made');
+    if (kind === 'array') refuse(info.at, 'An array of arrays cannot be made');
     // Twice, as the engine's binder takes twice as long for each that stands in another.
     const growth = grown(2 * together(args), info);
     return made('array', sql`[${join(values, ', ')}]`, args, { element: kind, ...growth });
@@ -76,7 +76,7 @@ function steps(first: Sql, last: Sql, step: Sql, element: (offset: Sql) => Sql):
 /** Within a lambda, which such an array is made by, the engine finds no columns of an outer query. */
 function refuseOuter(args: readonly Expression[], { at, name }: Call): void {
   if (args.some(({ outer }) => outer))
-    refuse(at, `${name.toUpperCase()} can not take columns of an outer query`);
+    refuse(at, `${name.toUpperCase()} cannot take columns of an outer query`);
 }
 
 const generated: SqlFunction = {

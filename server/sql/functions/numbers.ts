@@ -3,7 +3,7 @@ import { sql } from '../rope.ts';
 import type { Functions } from './call.ts';
 import { constant, made, number, over, simple } from './call.ts';
 
-/** A negative number has no power that is no whole number, as a real number. */
+/** A negative number has no power that is not a whole number, as a real number. */
 const power = over(
   (a, b) => sql`(case when ${a} >= 0 or ${b} = trunc(${b}) then pow(${a}, ${b}) end)`,
 );

@@ -18,7 +18,7 @@ import {
 } from './call.ts';
 
 /**
- * What was found or made by a regular expression, and NULL for what is no UTF-8: most functions on texts take it for granted that they
+ * What was found or made by a regular expression, and NULL for what is not UTF-8: most functions on texts take it for granted that they
  * are given some.
  */
 function wellFormed(args: readonly Expression[], value: Sql): Sql {

@@ -204,7 +204,7 @@ function assembled(kind: Kind, args: readonly Expression[], { at }: Call): Expre
   while (kind !== 'date' && numbers.length < 6) numbers.push('0');
   const form =
     kind === 'date' ? '{:04d}-{:02d}-{:02d}' : '{:04d}-{:02d}-{:02d} {:02d}:{:02d}:{:02d}';
-  // By way of text: what is no date is NULL then, also where it comes of a subquery, around which the engine takes no `try`.
+  // By way of text: what is not a date is NULL then, also where it comes of a subquery, around which the engine takes no `try`.
   const type = kind === 'date' ? 'date' : 'timestamp';
   const text = sql`format(${literal(form)}, ${join(numbers, ', ')})`;
   return made(kind, sql`try_cast(${text} as ${type})`, args);
@@ -237,7 +237,7 @@ function parsed(kind: 'timestamp' | 'datetime' | 'date'): SqlFunction {
       const swapped = info.name === 'strptime' || info.name === 'try_strptime';
       const [form, ...more] = formatOf(swapped ? value : format, info.at);
       if (typeof form !== 'string' || more.length > 0)
-        return refuse(info.at, `${info.name.toUpperCase()} can not read this format`);
+        return refuse(info.at, `${info.name.toUpperCase()} cannot read this format`);
       // A fraction may be absent.
       const forms = [form, form.replace('.%f', '')].map(literal);
       const source = as(swapped ? format : value, 'text', info.at);

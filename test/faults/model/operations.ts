@@ -6,7 +6,7 @@ import fc from 'fast-check';
  * is a history: that lets fast-check leave steps out until only those at fault remain.
  */
 export type Operation =
-  /** Whole lines of about `bytes` each; `bad`: the first of them is no JSON. */
+  /** Whole lines of about `bytes` each; `bad`: the first of them is not JSON. */
   | { do: 'append'; log: number; nth: number; lines: number; bytes: number; bad: boolean }
   /** A part of a line; `whole`: all but its newline. */
   | { do: 'begin'; log: number; whole: boolean }

@@ -124,7 +124,7 @@ const TABLES = group(
   ['a name with a long s', 'select path from fileſ'],
   ['a name with a space of no width', 'select path from fi\u200bles'],
   ['a name in Cyrillic letters', 'select id from еdge_logs'],
-  ['a source that is none', 'select id from other_logs'],
+  ['a source that is not one', 'select id from other_logs'],
   ['an underscore more', 'select id from edge__logs'],
   ['a prefix of the machinery', 'select id from _edge_logs'],
   ['an old version of a view', 'select id from edge_logs at (version => 1)'],
@@ -487,7 +487,7 @@ const FILES = group(
 );
 
 const STATEMENTS = group(
-  'statements that are no query, or more than one',
+  'statements that are not a query, or more than one',
   ...[
     '',
     ' ',
@@ -609,10 +609,10 @@ const LEXERS = group(
   ['a quote by its octal', `select '\\047, ${LINE}, \\047' as a`, BOTH],
   ['a quote by its code', `select '\\u0027, ${LINE}, \\u0027' as a`, BOTH],
   ['a quote by its long code', `select '\\U00000027, ${LINE}, \\U00000027' as a`, BOTH],
-  ['a code that is none', `select '\\ud800' as a`, DUCKDB],
-  ['a long code that is none', `select '\\U00110000' as a`, DUCKDB],
-  ['a hex that is none', `select '\\xg0' as a`, DUCKDB],
-  ['an escape that is none', `select '\\q' as a`, DUCKDB],
+  ['a code that is not one', `select '\\ud800' as a`, DUCKDB],
+  ['a long code that is not one', `select '\\U00110000' as a`, DUCKDB],
+  ['a hex that is not one', `select '\\xg0' as a`, DUCKDB],
+  ['an escape that is not one', `select '\\q' as a`, DUCKDB],
   ['a line’s end after a backslash', `select 'a\\\n' as a, ${LINE} as b`],
   ['a string of Postgres', `select E'\\' as a, ${LINE} as b --'`],
   ['a string of Postgres, by hex', `select e'\\x27', ${LINE} as b`],
@@ -799,7 +799,7 @@ const SHAPES = group(
   ['collation as a function', "select collate(id, 'und:ci') as x from edge_logs"],
   ['time zone of the row', 'select timestamp at time zone event_message as x from edge_logs'],
   [
-    'time zone that is none',
+    'time zone that is not one',
     "select timestamp at time zone '../../etc/passwd' as x from edge_logs",
   ],
   ['glob', "select id from edge_logs where id glob '*'"],
@@ -925,7 +925,7 @@ const ORACLES = group(
   ],
   ['a sub-query that gives two rows', 'select (select id from edge_logs) as x', BOTH],
   [
-    'a time that is none',
+    'a time that is not one',
     "select count(*) as n from edge_logs where parse_timestamp('%Y', event_message) is null",
     BOTH,
   ],
@@ -1006,7 +1006,7 @@ const ON_TEXTS_WITH_MORE = [
 ];
 
 const BYTES = group(
-  'a part of a character, which is no text and which functions on texts read beyond',
+  'a part of a character, which is not text and which functions on texts read beyond',
   ...["'é'", 'event_message'].flatMap((value) =>
     [...ON_TEXTS, ...ON_TEXTS_WITH_MORE].map((on): Row => {
       const sql = `select ${on(`regexp_extract(${value}, r'\\C')`)} as x from edge_logs`;
@@ -1054,7 +1054,7 @@ export const GROUPS: Readonly<Record<string, { title: string; attacks: readonly 
   S04b: { title: 'functions that read, write, run SQL or tell of the process', attacks: FUNCTIONS },
   S04c: { title: 'words that are functions', attacks: WORDS },
   S04d: { title: 'regular expressions that cut characters', attacks: BYTES },
-  S05a: { title: 'statements that are no query, or several', attacks: STATEMENTS },
+  S05a: { title: 'statements that are not a query, or several', attacks: STATEMENTS },
   S05b: { title: 'texts that two lexers cut differently', attacks: LEXERS },
   S05d: { title: 'words that every object knows', attacks: PROTOTYPES },
   S13a: { title: 'errors that only hidden rows would bring about', attacks: ORACLES },

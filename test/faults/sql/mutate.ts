@@ -366,7 +366,7 @@ function tokensOf(sql: string): string[] {
   return sql.match(TOKENS) ?? [];
 }
 
-/** The next token that is no space. */
+/** The next token that is not a space. */
 function nearWord(tokens: readonly string[], index: number): number {
   return tokens[index]?.trim() === '' ? index + 1 : index;
 }

@@ -79,7 +79,7 @@ export class Simulation {
         disk.append(name, this.line().slice(0, 40));
         return;
       case 'rename':
-        // By the log's own name a copy is no copy ("Which file is it", docs/lines.md), unless it was known as one before.
+        // By the log's own name a copy is not a copy ("Which file is it", docs/lines.md), unless it was known as one before.
         if (name === ROTATED && this.isCopy)
           for (const line of linesOf(disk.text(name)))
             this.made.set(line, (this.made.get(line) ?? 1) + 1);

@@ -283,7 +283,7 @@ order by failed / calls desc, region`,
     },
   },
   {
-    name: 'nothing to group is no row',
+    name: 'nothing to group is not a row',
     sql: 'select timestamp_trunc(timestamp, day) as day, count(*) as n from realtime_logs where timestamp > timestamp_add(current_timestamp(), interval 9999 day) group by day',
     rows: () => ({ rows: [] }),
   },

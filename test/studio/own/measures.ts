@@ -82,7 +82,7 @@ order by method`,
       ),
   },
   {
-    name: 'what is no number has no part in a sum',
+    name: 'what is not a number has no part in a sum',
     sql: `select sum(safe_cast(metadata.status as int64)) as total, count(safe_cast(metadata.status as int64)) as n, avg(cast(metadata.status as float64)) as mean from auth_logs cross join unnest(metadata) as metadata`,
     rows: (w) => {
       const states = auth(w)

@@ -122,7 +122,7 @@ export const VALUES: readonly Request[] = [
     ["cast('0x1f' as int64)", 31],
     ["cast('true' as bool)", true],
   ]),
-  ...values('a text with a fraction is no whole number', [
+  ...values('a text with a fraction is not a whole number', [
     ["safe_cast('1.5' as int64)", null],
     ["safe_cast('1e3' as int64)", null],
     ["safe_cast(' 7' as int64)", 7],

@@ -81,7 +81,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     const now = performance.now();
     let known = 0;
     for (const file of tracker.files.values()) {
-      if (!paths.has(file.state.path)) continue;
+      // What is unlinked is not what stands at its path by now.
+      if (!file.entry || !paths.has(file.state.path)) continue;
       file.changedAt = now;
       known++;
     }

@@ -1,10 +1,13 @@
-import { folderOf, namesOf, originalsOf } from '../files/names.ts';
+import { folderOf, namesOf, originalsOf, rotationRank } from '../files/names.ts';
 import type { Entry } from '../files/scan.ts';
 import type { FileState, Proof } from '../types.ts';
 import { proofAt } from './proofs.ts';
 
-/** Why a file might hold a stream, the strongest first: its inode, its path, a name that a rotation makes of the stream's. */
-export type Relation = 'same-file' | 'same-path' | 'rotation';
+/**
+ * Why a file might hold a stream, the strongest first: its inode, its path, a name that a rotation makes of the stream's, a name that is
+ * another rotation of the same log.
+ */
+export type Relation = 'same-file' | 'same-path' | 'rotation' | 'other-rotation';
 
 /** Finds the streams that a file might hold, by what was indexed of them and never by a walk over all. */
 export interface Candidates {
@@ -83,20 +86,26 @@ export function createCandidates(): Candidates {
       };
       for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
       add(pathKey({ source, path }), 'same-path');
+      const addByStart = (name: string, relation: Relation) => {
+        for (const length of firstProofs.get(name)?.keys() ?? [])
+          if (Number(length) <= start.length)
+            add(firstKey(name, proofAt(start, Number(length), Number(length))), relation);
+      };
       for (const original of originalsOf(path)) {
         const name = `${source} ${original}`;
         add(`${name} ${folderOf(path)}`, 'rotation');
         add(`${name} unlinked`, 'rotation');
-        for (const length of firstProofs.get(name)?.keys() ?? [])
-          if (Number(length) <= start.length)
-            add(firstKey(name, proofAt(start, Number(length), Number(length))), 'rotation');
+        addByStart(name, 'rotation');
       }
+      if (rotationRank(path) > 0) addByStart(`${source} ${namesOf(path)[1]}`, 'other-rotation');
       return found;
     },
     hasAny(place, id) {
       const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
       const keys = [...fileKeys(place), pathKey(place)];
       for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
+      const [, log] = namesOf(place.path);
+      if (rotationRank(place.path) > 0) names.push(`${place.source} ${log}`);
       return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
     },
     known(place, id) {

@@ -5,6 +5,10 @@ const BLOCK_BYTES = 64 * 1024;
 /** Bytes that one look compares, so that others have their turn. */
 const LOOK_BYTES = 32 * 1024 * 1024;
 
+/** Reserved room is looked through in blocks of so many bytes, up to so many. */
+const ROOM_BLOCK_BYTES = 1024 * 1024;
+const MOST_ROOM_BYTES = 1024 * 1024 * 1024;
+
 /** How one content compares with another, from its start. */
 export interface Compared {
   /** Its bytes before this are those of the other. */
@@ -32,19 +36,36 @@ export async function compare(content: Content, other: Content, from: number): P
     return compare(content, other, 0);
   const last = left.subarray(0, before).lastIndexOf(NEWLINE);
   let line = last < 0 ? 0 : from - before + last + 1;
+  // Where the last byte that is not NUL ends.
+  let solid = from;
   for (let equal = from; equal - from < LOOK_BYTES; ) {
-    const length = solidEnd(left, await content.read(left, equal));
-    const wanted = right.subarray(0, length);
-    const there = length === 0 ? 0 : await other.read(wanted, equal);
+    const length = await content.read(left, equal);
+    const there = length === 0 ? 0 : await other.read(right.subarray(0, length), equal);
     const same = commonLength(left, right, Math.min(length, there));
     const newline = left.subarray(0, same).lastIndexOf(NEWLINE);
     if (newline >= 0) line = equal + newline + 1;
+    const filled = solidEnd(left, length);
+    if (filled > 0) solid = equal + Math.min(filled, same);
+    // NULs that reach to its end are room that its writer has reserved: it ends before them.
+    const mayEnd = filled <= same && (same < length || length < BLOCK_BYTES);
+    if (mayEnd && (await isRoom(content, equal + length)))
+      return { equal: solid, line, outcome: 'within' };
     equal += same;
-    if (same < Math.min(length, there)) return { equal, line, outcome: 'differs' };
-    if (there < length) return { equal, line, outcome: 'longer' };
-    if (length < BLOCK_BYTES) return { equal, line, outcome: 'within' };
+    if (same < length) return { equal, line, outcome: same < there ? 'differs' : 'longer' };
   }
   return { equal: from + LOOK_BYTES, line, outcome: 'more' };
+}
+
+/** Whether there is nothing but NULs from here on, as far as it is looked: beyond that a content counts as another, and is read. */
+async function isRoom(content: Content, from: number): Promise<boolean> {
+  const block = Buffer.allocUnsafe(ROOM_BLOCK_BYTES);
+  for (let at = from; at - from < MOST_ROOM_BYTES; ) {
+    const length = await content.read(block, at);
+    if (length === 0) return true;
+    if (solidEnd(block, length) > 0) return false;
+    at += length;
+  }
+  return false;
 }
 
 /** Where the bytes of a block end that a writer has filled: NULs behind them may be room that it has reserved. */

@@ -44,6 +44,8 @@ export async function factsOf(
     const stream = states.get(id);
     const holder = files.get(id);
     if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
+    // Of two rotated files that are both there neither was made of the other.
+    if (relation === 'other-rotation' && holder?.entry) continue;
     // It need not be unpacked again.
     const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;
     const { proven, contradicted, end } = isFinished
@@ -52,26 +54,18 @@ export async function factsOf(
     size ??= end;
     const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
     const isOwn = relation === 'same-file' && state.birth !== '' && !stream.gone;
-    const fact = {
-      id,
-      offset: stream.offset,
-      relation,
-      isOwn,
-      proven: known,
-      contradicted,
-    };
+    const fact = { id, offset: stream.offset, isOwn, proven: known, contradicted };
+    const rotation = relation === 'other-rotation' ? 'rotation' : relation;
     if (!holder) {
       // A copy that was made before more was taken of the log than it holds.
       const endsIn = size !== null && (await recent.endsIn(content, size, id, known));
       if (endsIn && !contradicted) fact.proven = Math.max(known, size ?? 0);
-      candidates.push({ ...fact, holder: 'none', compared: null });
+      candidates.push({ ...fact, relation: rotation, holder: 'none', compared: null });
       continue;
     }
     // What stands at its path by now is another file: of a log no copy, but of a rotated file, which was held, its original.
-    if (relation === 'same-path' && holder.entry) {
-      if (rotationRank(state.path) === 0) continue;
-      fact.relation = 'rotation';
-    }
+    const isReplaced = relation === 'same-path' && holder.entry !== null;
+    if (isReplaced && rotationRank(state.path) === 0) continue;
     const other = await open(holder);
     if (!other) return null;
     const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;
@@ -79,7 +73,12 @@ export async function factsOf(
     // Truncated or replaced meanwhile: what was compared is not what it held.
     if (!other.gzip && !(await isIntact(holder, other))) return null;
     if (content.gzip && comparison.outcome === 'within') size = comparison.equal;
-    candidates.push({ ...fact, holder: holder.entry ? 'path' : 'handle', compared: comparison });
+    candidates.push({
+      ...fact,
+      relation: isReplaced ? 'rotation' : rotation,
+      holder: holder.entry ? 'path' : 'handle',
+      compared: comparison,
+    });
   }
   return { size, candidates };
 }

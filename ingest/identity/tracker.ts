@@ -9,9 +9,9 @@ import type { Entry } from '../files/scan.ts';
 import type { Source } from '../source.ts';
 import type { FileState, IngestLog, Refusal, Sink } from '../types.ts';
 import { type Candidates, createCandidates, type Place } from './candidates.ts';
-import { factsOf, isIntact } from './facts.ts';
-import { type Candidate, type Decision, identify } from './identify.ts';
-import { cut, extended, HEAD_BYTES, UNREAD } from './proofs.ts';
+import { type Facts, factsOf, isIntact } from './facts.ts';
+import { type Decision, identify } from './identify.ts';
+import { cut, extended, HEAD_BYTES, PROOF_BYTES, proofAt, UNREAD } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
 
@@ -289,19 +289,21 @@ export class Tracker {
     });
     if (!facts) return;
     const decision = identify({ size: facts.size }, facts.candidates);
-    if (takes(decision)) await this.apply(file, content, decision, facts.candidates);
+    if (takes(decision)) await this.apply(file, content, decision, facts);
   }
 
   private async apply(
     file: TrackedFile,
     content: Content,
     decision: Decision,
-    candidates: readonly Candidate[],
+    { candidates, size }: Facts,
   ): Promise<void> {
     const { source, path, inode, birth } = file.state;
     const place = { source, path, inode, birth, gone: false };
-    if (decision.kind === 'copy')
+    if (decision.kind === 'copy') {
+      if (!decision.isPart) await this.proveEnd(content, decision);
       return this.becomeCopy(file, decision.of, decision.equal, decision.isPart);
+    }
     if (decision.kind === 'continue') {
       const stream = this.states.get(decision.id);
       if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
@@ -327,7 +329,8 @@ export class Tracker {
         await this.sink.record([state], []);
         this.become(file, state);
         if (other) this.log.info(facts, PARTED);
-        else this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
+        else if (state.offset !== size)
+          this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
         return;
       }
     }
@@ -340,15 +343,17 @@ export class Tracker {
   /** What stood at their paths may have ended unread, unless a file holds it or it was read to its end and let go. */
   private async nameRestarts(): Promise<void> {
     for (const { path, known, truncated } of this.restarts.splice(0)) {
-      for (const id of known) {
+      const ended = known.flatMap((id) => {
         const stream = this.states.get(id);
-        if (!stream || stream.offset === 0 || this.files.has(id)) continue;
-        if (stream.gone && !truncated) continue;
-        this.log.warn({ file: path, known_offset: stream.offset }, RESTARTED);
-        const gone = { ...stream, gone: true };
-        await this.sink.record([gone], []);
-        this.remember(gone);
-      }
+        if (!stream || stream.offset === 0 || this.files.has(id)) return [];
+        return truncated || !stream.gone ? [stream] : [];
+      });
+      const last = ended.at(-1);
+      if (!last) continue;
+      this.log.warn({ file: path, known_offset: last.offset }, RESTARTED);
+      const gone = ended.map((stream) => ({ ...stream, gone: true }));
+      await this.sink.record(gone, []);
+      for (const stream of gone) this.remember(stream);
     }
   }
 
@@ -399,6 +404,22 @@ export class Tracker {
     const taken = Math.min(equal, original?.offset ?? 0);
     file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
     if (!isPart) this.settle(file);
+  }
+
+  /** Proves where a copy ends in what was taken of its original, so that it is known when the original is gone. */
+  private async proveEnd(
+    content: Content,
+    { of, equal }: Extract<Decision, { kind: 'copy' }>,
+  ): Promise<void> {
+    const original = this.files.get(of);
+    if (!original) return;
+    const { offset, proofs } = original.state;
+    if (equal > offset || proofs.some(({ at }) => at === equal)) return;
+    const before = Buffer.alloc(Math.min(equal, PROOF_BYTES));
+    if ((await content.read(before, equal - before.length)) < before.length) return;
+    const all = [...proofs, proofAt(before, equal)].sort((a, b) => a.at - b.at);
+    this.advance(original, { ...original.state, proofs: all });
+    await this.recordUnlessNew([original.state]);
   }
 
   private doubt(file: TrackedFile): void {

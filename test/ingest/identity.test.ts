@@ -6,7 +6,10 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,7 +19,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../ingest/index.ts';
@@ -37,6 +40,18 @@ const at = (data: string, name: string, source = SOURCE) => {
 
 async function idsOf(pond: Pond, source: 'edge_logs' | 'auth_logs' = SOURCE): Promise<string[]> {
   return (await pond.rows(source)).map(({ id }) => String(id));
+}
+
+/** The paths of what this process has open; a deleted file's says so. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      // It was the one of the list itself.
+      return [];
+    }
+  });
 }
 
 /** Waits until these ids are there, each as often as it is listed, and whatever stands in the folder now has been looked at. */
@@ -155,6 +170,86 @@ describe('which file is it', () => {
       await withPond(data, async (pond) => {
         await settles(pond, ids);
         expect(await pond.rejected()).to.have.length(2);
+      });
+    }));
+
+  it('compares rotated logs that begin with more NULs than a block', () =>
+    withFolder(async (data) => {
+      const write = (name: string, nuls: number, ids: readonly string[]) => {
+        mkdirSync(dirname(at(data, name)), { recursive: true });
+        writeFileSync(at(data, name), Buffer.alloc(nuls));
+        appendFileSync(at(data, name), text(ids));
+      };
+      const [x, y] = [lines('x', 100), lines('y', 50)];
+      write('x/app.log.1', 60_000, x);
+      await withPond(data, async (pond) => {
+        await settles(pond, x);
+        write('y/app.log.1', 90_000, y);
+        await settles(pond, [...x, ...y]);
+        // A copy, and one with room behind it: nothing of them is new.
+        write('z/app.log.1', 90_000, y);
+        truncateSync(at(data, 'z/app.log.1'), 500_000);
+        await settles(pond, [...x, ...y]);
+      });
+    }));
+
+  for (const restart of [false, true])
+    it(`knows a rotated log under the number of another one${restart ? ', over a stop' : ''}`, () =>
+      withFolder(async (data) => {
+        const ids = lines('a', 100);
+        writeFileSync(at(data, 'app.log.1'), text(ids));
+        const shift = async (pond: Pond) => {
+          // As rsync does: a new file is renamed to each name.
+          for (const [name, bytes] of [
+            ['app.log.1', line('b')],
+            ['app.log.2', text(ids)],
+          ] as const) {
+            writeFileSync(at(data, `.${name}`), bytes);
+            renameSync(at(data, `.${name}`), at(data, name));
+          }
+          await settles(pond, [...ids, 'b']);
+        };
+        await withPond(data, async (pond) => {
+          await settles(pond, ids);
+          if (!restart) await shift(pond);
+        });
+        await withPond(data, (pond) => (restart ? shift(pond) : settles(pond, [...ids, 'b'])));
+      }));
+
+  it('lets go of a deleted file though its path is busy', () =>
+    withFolder((data) =>
+      withPond(data, async (pond) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a'));
+        await settles(pond, ['a']);
+        unlinkSync(file);
+        let n = 0;
+        await eventually(() => {
+          appendFileSync(file, line(`b-${n++}`));
+          expect(openFiles()).not.to.include(`${realpathSync(file)} (deleted)`);
+        }, 30_000);
+        await settles(pond, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
+      }),
+    )).timeout(60_000);
+
+  it('doubles nothing, and warns of nothing, where lines are written to a log that was packed', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const [packed, late] = [lines('packed', 500), lines('late', 5)];
+      appendFileSync(file, text(packed));
+      await withPond(data, async (pond) => {
+        await settles(pond, packed);
+        renameSync(file, `${file}.1`);
+        writeFileSync(`${file}.1.gz`, gzipSync(readFileSync(`${file}.1`)));
+        await settles(pond, packed);
+        appendFileSync(`${file}.1`, text(late));
+        await settles(pond, [...packed, ...late]);
+        unlinkSync(`${file}.1`);
+        await settles(pond, [...packed, ...late]);
+      });
+      await withPond(data, async (pond) => {
+        await settles(pond, [...packed, ...late]);
+        expect(pond.warnings).to.deep.equal([]);
       });
     }));
 

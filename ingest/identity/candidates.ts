@@ -86,10 +86,12 @@ export function createCandidates(): Candidates {
       };
       for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
       add(pathKey({ source, path }), 'same-path');
-      const addByStart = (name: string, relation: Relation) => {
-        for (const length of firstProofs.get(name)?.keys() ?? [])
-          if (Number(length) <= start.length)
-            add(firstKey(name, proofAt(start, Number(length), Number(length))), relation);
+      // Those of its folder first: in others there may be many logs of the same name with the same header.
+      const addByStart = (log: string, relation: Relation) => {
+        for (const name of [inFolder(log, path), log])
+          for (const length of firstProofs.get(name)?.keys() ?? [])
+            if (Number(length) <= start.length)
+              add(firstKey(name, proofAt(start, Number(length), Number(length))), relation);
       };
       for (const original of originalsOf(path)) {
         const name = `${source} ${original}`;
@@ -131,10 +133,10 @@ function keysOf(
     birth === '' ? unbornKey(source, inode) : `${inode} ${birth}`,
     ...(birth === '' ? [] : [bornKey(source, inode)]),
     pathKey({ source, path }),
-    ...names.map((name) =>
+    ...names.flatMap((name) =>
       offset > 0 && first
-        ? firstKey(name, first)
-        : `${name} ${unlinked ? 'unlinked' : folderOf(path)}`,
+        ? [firstKey(inFolder(name, path), first), firstKey(name, first)]
+        : [`${name} ${unlinked ? 'unlinked' : folderOf(path)}`],
     ),
   ];
 }
@@ -155,6 +157,10 @@ function bornKey(source: string, inode: string): string {
 
 function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
   return `${source} ${path}`;
+}
+
+function inFolder(name: string, path: string): string {
+  return `${name} in ${folderOf(path)}`;
 }
 
 function firstKey(name: string, { at, hash }: Proof): string {

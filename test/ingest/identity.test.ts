@@ -193,6 +193,24 @@ describe('which file is it', () => {
       });
     }));
 
+  it('knows a log that was packed while nothing ran among many in other folders that begin alike', () =>
+    withFolder(async (data) => {
+      const header = 'x'.repeat(2000);
+      const folders = ['first', ...lines('other', 40)];
+      const ids = folders.flatMap((name) => [header, `${name}-1`]);
+      for (const name of folders) {
+        mkdirSync(at(data, name));
+        writeFileSync(at(data, `${name}/app.log`), text([header, `${name}-1`]));
+        // Known one after the other.
+        if (name === 'first') await withPond(data, (pond) => settles(pond, [header, 'first-1']));
+      }
+      await withPond(data, (pond) => settles(pond, ids));
+      const file = at(data, 'first/app.log');
+      writeFileSync(`${file}.1.gz`, gzipSync(readFileSync(file)));
+      unlinkSync(file);
+      await withPond(data, (pond) => settles(pond, ids));
+    }));
+
   for (const restart of [false, true])
     it(`knows a rotated log under the number of another one${restart ? ', over a stop' : ''}`, () =>
       withFolder(async (data) => {

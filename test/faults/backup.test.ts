@@ -102,7 +102,7 @@ describe('a backup', () => {
           writeFileSync(join(data, wrong), bytes);
           const { code, text } = await storeCommand(data, ['restore', join(data, wrong)]);
           expect(code, text).to.equal(1);
-          expect(text).to.match(/no backup that can be restored; nothing was changed/);
+          expect(text).to.match(/is not a backup that can be restored; nothing was changed/);
         }
         expect(await books.differences(data)).to.deep.equal([]);
       }),

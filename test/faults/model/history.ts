@@ -202,6 +202,8 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
         const file = files.at(operation.log, operation.nth);
         // A writer that is not done with the file would write to what gzip removes.
         if (!file || file.packed || file.rest !== '') return;
+        // As gzip, which leaves both as they are.
+        if (files.all().some(({ path }) => path === `${file.path}.gz`)) return;
         const { text } = file;
         lines.stands(files.pack(file), up());
         for (const step of operation.between) await perform(step);

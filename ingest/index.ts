@@ -172,20 +172,25 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   return {
     status() {
       const now = performance.now();
-      const sources = SOURCES.map((source) => {
-        const own = [...tracker.files.values()].filter((file) => file.state.source === source);
-        const copies = own.flatMap(({ state, copy }) => {
-          const original = copy && tracker.files.get(copy.of);
-          return original ? [{ path: state.path, of: original.state.path }] : [];
-        });
-        return {
-          source,
-          files: own.length,
-          copies,
-          pendingBytes: own.reduce((sum, file) => sum + backlogBytes(file), 0),
-          lagMs: own.reduce((longest, file) => Math.max(longest, lag.ofFile(file, now)), 0),
-        };
-      });
+      // One pass: requests ask for this, and there may be very many files.
+      const sources = SOURCES.map((source) => ({
+        source,
+        files: 0,
+        copies: [] as SourceStatus['copies'][number][],
+        pendingBytes: 0,
+        lagMs: 0,
+      }));
+      const bySource = new Map(sources.map((status) => [status.source, status]));
+      for (const file of tracker.files.values()) {
+        const { state, copy } = file;
+        const status = bySource.get(state.source);
+        if (!status) continue;
+        status.files++;
+        status.pendingBytes += backlogBytes(file);
+        status.lagMs = Math.max(status.lagMs, lag.ofFile(file, now));
+        const original = copy && tracker.files.get(copy.of);
+        if (original) status.copies.push({ path: state.path, of: original.state.path });
+      }
       return { sources, refused: tracker.refused, trouble, noRoom };
     },
     forget: (path) => tracker.forget(path),

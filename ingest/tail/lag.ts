@@ -23,10 +23,11 @@ export function createLag(): Lag {
   const marksOf = new WeakMap<TrackedFile, Mark[]>();
 
   const remaining = (file: TrackedFile): Mark[] => {
-    const marks = marksOf.get(file) ?? [];
     // A last line whose newline has not come does not wait: all before it is committed.
     const isRead = file.exhausted === file.version && file.committed === file.state.offset;
     if (isRead || backlogBytes(file) === 0) return [];
+    // One that was not looked at yet, since many others were met along with it, waits since it was seen.
+    const marks = marksOf.get(file) ?? [{ since: file.changedAt, end: file.size }];
     return marks.filter(({ end }) => end > file.committed);
   };
 

@@ -62,6 +62,7 @@ function growing() {
     size: 0,
     version: '',
     exhausted: null,
+    changedAt: 0,
   };
   return file as unknown as Writable<TrackedFile>;
 }
@@ -133,9 +134,22 @@ describe('the lag of a source', () => {
       file.state.offset = file.committed = file.size;
       file.size += LINE.length;
       file.version = String(now);
+      file.changedAt = now;
       lag.look([file], now);
       expect(lag.ofFile(file, now)).to.be.at.most(20);
     }
+  });
+
+  it('is told of a file that was met and not looked at yet', () => {
+    const lag = createLag();
+    const file = growing();
+    file.size = LINE.length;
+    file.changedAt = 1000;
+    expect(lag.ofFile(file, 4000)).to.equal(3000);
+    lag.look([file], 5000);
+    expect(lag.ofFile(file, 6000)).to.equal(5000);
+    file.committed = file.state.offset = file.size;
+    expect(lag.ofFile(file, 7000)).to.equal(0);
   });
 
   it('begins anew for a file that was truncated, and is told of a .gz, too', () =>

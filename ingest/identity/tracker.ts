@@ -54,6 +54,13 @@ const RESTARTED =
 const OLDER =
   'file holds the beginning of what was read before; reading on behind what is proven, lines after that may be stored twice';
 
+/** A file that is read from its start though its path was known: the streams that were known there. */
+interface Restart {
+  readonly path: string;
+  readonly known: readonly number[];
+  readonly truncated: boolean;
+}
+
 /**
  * Keeps track of which files there are, and which stream each holds. A tracked file is
  *
@@ -73,8 +80,7 @@ export class Tracker {
   /** The files that are `undecided`, so that nobody looks through all for them. */
   private readonly undecided = new Set<TrackedFile>();
   private readonly candidates: Candidates = createCandidates();
-  /** Files that are read from their start though their paths were known. */
-  private readonly restarts: { path: string; known: readonly number[]; truncated: boolean }[] = [];
+  private readonly restarts: Restart[] = [];
   private lastId = 0;
   private readonly ignored: Ignored;
   private readonly handles: Handles;
@@ -127,6 +133,8 @@ export class Tracker {
 
   /** Brings the tracked files in line with what is on the disk. */
   async sweep(): Promise<void> {
+    // What holds what stood there before, such as the copy that was made before a truncation, is in this listing, if it is at all.
+    const restarts = this.restarts.length;
     const listing = await this.disk.scan();
     this.ignored.begin(listing.refused);
     const found = listing.found.filter((entry) => !this.ignored.isPassedOver(entry));
@@ -146,6 +154,7 @@ export class Tracker {
     for (const { entry, content } of await this.held.unlinked(before, inodes))
       this.track(entry, content, now).entry = null;
     await this.decideAll(now);
+    await this.nameRestarts(this.restarts.splice(0, restarts));
     this.boundMemory();
     this.ignored.name();
   }
@@ -164,7 +173,6 @@ export class Tracker {
         [...this.undecided].filter((each) => concerns(this.knownBy(each.state))),
       ))
         await this.decide(file, now, takes);
-    await this.nameRestarts();
   }
 
   /** Whether there are files with bytes that are not decided yet. */
@@ -341,8 +349,8 @@ export class Tracker {
   }
 
   /** What stood at their paths may have ended unread, unless a file holds it or it was read to its end and let go. */
-  private async nameRestarts(): Promise<void> {
-    for (const { path, known, truncated } of this.restarts.splice(0)) {
+  private async nameRestarts(restarts: readonly Restart[]): Promise<void> {
+    for (const { path, known, truncated } of restarts) {
       const ended = known.flatMap((id) => {
         const stream = this.states.get(id);
         if (!stream || stream.offset === 0 || this.files.has(id)) return [];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { withFolder } from '../helpers.ts';
 import { SLOW } from '../slow.ts';
-import { LOG } from './simulation/history.ts';
+import { LOG, Simulation } from './simulation/history.ts';
 import { tell, tellAll } from './simulation/tell.ts';
 
 describe('every history of a log and its rotation, with inodes that are used again at once', () => {
@@ -19,6 +19,24 @@ describe('every history of a log and its rotation, with inodes that are used aga
       expect(await tell(steps, ['unseen', 'met', 'unseen', 'unseen'], true, staging)).to.equal(
         null,
       );
+    }));
+
+  it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', () =>
+    withFolder(async (staging) => {
+      const simulation = new Simulation(staging, true);
+      const take = (what: 'create' | 'append' | 'copy' | 'truncate') =>
+        simulation.take({ do: what, name: LOG });
+      await take('create');
+      await take('append');
+      expect(await simulation.look()).to.equal(null);
+      for (const what of ['copy', 'truncate', 'append'] as const) await take(what);
+      // It is open, so that it is seen at once, and its copy later.
+      await simulation.look(0);
+      expect(await simulation.look()).to.equal(null);
+      await take('truncate');
+      await take('append');
+      expect(await simulation.look()).to.equal(null);
+      expect(simulation.warnings).to.have.length(1);
     }));
 
   for (const births of [true, false])

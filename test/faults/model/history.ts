@@ -85,7 +85,9 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
     const ends = shaken && places.has('checkpoint') ? [well, 1, 'SIGKILL'] : [well];
     expect(how, `the end by ${signal}`).to.be.oneOf(ends);
   };
-  const hasEnded = () => service !== null && service.child.exitCode !== null;
+  /** By a signal, too: a service whose engine has failed may end itself so. */
+  const hasEnded = () =>
+    service !== null && (service.child.exitCode !== null || service.child.signalCode !== null);
   /** What a supervisor does. */
   const startAgainIfEnded = async () => {
     if (hasEnded()) await end('SIGKILL');
@@ -236,7 +238,8 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
       }
       case 'reserve': {
         const file = files.at(operation.log, 0);
-        if (file?.rest !== '') return;
+        // Behind a torn line another half has no newline that would end either.
+        if (file?.rest !== '' || file.torn) return;
         if (operation.torn) await perform({ do: 'begin', log: operation.log, whole: false });
         // The line stays torn.
         file.rest = '';

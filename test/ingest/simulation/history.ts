@@ -28,11 +28,17 @@ export interface Step {
 const HEADER =
   '{"id":"header","event_message":"the same bytes in every file, as a CSV header has them"}';
 
-const silent: IngestLog = { debug() {}, info() {}, warn() {}, error() {} };
-
 /** A file system, what ingest made of it, and what it ought to have made of it. */
 export class Simulation {
   readonly disk: SimulatedDisk;
+  /** What ingest has logged at warn. */
+  readonly warnings: string[] = [];
+  private readonly log: IngestLog = {
+    debug() {},
+    info() {},
+    warn: (_, message) => this.warnings.push(message),
+    error() {},
+  };
   private readonly staging: string;
   private readonly stored = new Map<string, number>();
   private readonly states = new Map<number, FileState>();
@@ -124,14 +130,14 @@ export class Simulation {
     await this.life.tracker.held.holdAt(this.disk.names().map((name) => `${SOURCE}/${name}`));
   }
 
-  /** Lets ingest look, and take whatever there is. Gives what is wrong then. */
-  async look(): Promise<string | null> {
-    this.disk.pass(1100);
+  /** Lets ingest look, at the folder so many times, and take whatever there is. Gives what is wrong then. */
+  async look(sweeps = 2): Promise<string | null> {
+    if (sweeps > 0) this.disk.pass(1100);
     this.life ??= await this.begin();
     const { tracker, rounds, storing } = this.life;
     for (let turn = 0; ; turn++) {
       if (turn > 50) return 'it does not come to rest';
-      if (turn < 2) await tracker.sweep();
+      if (turn < sweeps) await tracker.sweep();
       await rounds.look();
       if (tracker.hasUndecided) await tracker.decideAll();
       const done = await rounds.work();
@@ -163,7 +169,7 @@ export class Simulation {
     const tracker: Tracker = new Tracker(
       this.disk,
       { ...this.sink, record: storing.record },
-      silent,
+      this.log,
     );
     await tracker.reload();
     const options = {
@@ -172,7 +178,7 @@ export class Simulation {
       storing,
       sink: this.sink,
       maxLine: 4096,
-      log: silent,
+      log: this.log,
     };
     return { tracker, storing, rounds: await createRounds(options) };
   }

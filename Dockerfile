@@ -16,7 +16,7 @@ ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 TAILPOND_HOST=0.0.0.0 TAILPOND_DAT
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
-COPY server/environment.cjs server/launch.cjs ./server/
+COPY server/launch.cjs ./server/
 COPY sql ./sql
 RUN ln -s launch.cjs server/tailpond
 ENV PATH=/app/server:$PATH

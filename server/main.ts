@@ -1,7 +1,7 @@
-import { commandLine } from './command-line.ts';
-import { QueryFileError } from './compile.ts';
-import { ConfigError } from './config.ts';
-import { inWords } from './error-words.ts';
+import { commandLine } from './cli/program.ts';
+import { inWords } from './cli/system-errors.ts';
+import { ConfigError } from './config/config.ts';
+import { QueryFileError } from './endpoints/query-file.ts';
 import { StoreBroken } from './store/index.ts';
 
 /** What `sysexits.h` calls a configuration error: starting again does not help. */

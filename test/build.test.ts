@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../server/root.ts';
+import { ROOT } from '../server/config/package-root.ts';
 import { withFolder, withService } from './helpers.ts';
 import { SLOW } from './slow.ts';
 

@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { ROOT } from '../server/root.ts';
+import { ROOT } from '../server/config/package-root.ts';
 import { eventually, TOKEN, withFolder } from './helpers.ts';
 import { missing } from './missing.ts';
 import { SLOW } from './slow.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ROOT } from '../server/root.ts';
+import { ROOT } from '../server/config/package-root.ts';
 import { differences } from './docs/answer.ts';
 import { type Machine, withMachine } from './docs/machine.ts';
 import { type Block, readBlocks } from './docs/markdown.ts';

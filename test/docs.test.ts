@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES } from '../ingest/index.ts';
-import { commandLine } from '../server/command-line.ts';
-import { compile, type Parameter } from '../server/compile.ts';
+import { commandLine } from '../server/cli/program.ts';
+import { ROOT } from '../server/config/package-root.ts';
+import { SETTINGS } from '../server/config/settings.ts';
+import { compile, type Parameter } from '../server/endpoints/query-file.ts';
 import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/push/source.ts';
-import { ROOT } from '../server/root.ts';
-import { SETTINGS } from '../server/settings.ts';
 import { readBlocks } from './docs/markdown.ts';
 
 const README = read('README.md');

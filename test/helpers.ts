@@ -12,11 +12,12 @@ import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent.js';
 import { type Ingest, type Refusal, type Source, startIngest } from '../ingest/index.ts';
 import { createApp } from '../server/app.ts';
-import { type Clock, createCache } from '../server/cache.ts';
-import { readConfig } from '../server/config.ts';
-import { loadEndpoints } from '../server/endpoints.ts';
+import { openTokens } from '../server/auth/tokens.ts';
+import { readConfig } from '../server/config/config.ts';
+import { ROOT } from '../server/config/package-root.ts';
+import { type Clock, createCache } from '../server/endpoints/cache.ts';
+import { loadEndpoints } from '../server/endpoints/registry.ts';
 import { openPushFiles } from '../server/push/index.ts';
-import { ROOT } from '../server/root.ts';
 import {
   type LedgerEntry,
   type Limits,
@@ -25,7 +26,6 @@ import {
   type Store,
   type Clock as StoreClock,
 } from '../server/store/index.ts';
-import { openTokens } from '../server/tokens.ts';
 import type { Counts } from './report.ts';
 
 /** What starts the service from dist/, where the tests' setup has just built it. */

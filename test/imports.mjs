@@ -15,10 +15,15 @@ const files = ['server', 'ingest'].flatMap((folder) =>
     .map((name) => join(folder, name))
     .filter((file) => /\.[cm]?[jt]s$/.test(file)),
 );
+/** Folders that hold further folders of the service's code. */
+const folders = new Set(
+  files.map((file) => dirname(dirname(file))).filter((folder) => folder.startsWith('server')),
+);
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 const faults = [];
 for (const file of files) checkFile(file);
 for (const cycle of cycles()) faults.push(cycle);
+for (const cycle of roomCycles()) faults.push(cycle);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 else console.log(`Checked the imports of ${files.length} files.`);
@@ -78,6 +83,40 @@ function cycles() {
   };
   for (const file of files) if (!done.has(file)) walk(file, [file]);
   return found;
+}
+
+/** The room of a file: its folder. A file that lies beside rooms is one of its own, so that what all use may lie there. */
+function roomOf(file) {
+  if (file.startsWith('ingest/')) return 'ingest';
+  const folder = file.startsWith('server/console/browser/')
+    ? 'server/console/browser'
+    : dirname(file);
+  return folders.has(folder) ? file : folder;
+}
+
+/** Imports between rooms point one way: every two rooms of which each leads to the other. */
+function roomCycles() {
+  const next = new Map();
+  for (const [file, found] of imports)
+    for (const { target } of found) {
+      if (!imports.has(target) || roomOf(file) === roomOf(target)) continue;
+      next.set(roomOf(file), (next.get(roomOf(file)) ?? new Set()).add(roomOf(target)));
+    }
+  const leadsTo = (from, to, seen = new Set()) =>
+    [...(next.get(from) ?? [])].some((room) => {
+      if (room === to) return true;
+      if (seen.has(room)) return false;
+      seen.add(room);
+      return leadsTo(room, to, seen);
+    });
+  return [...next].flatMap(([from, rooms]) =>
+    [...rooms]
+      .filter((to) => leadsTo(to, from))
+      .map(
+        (to) =>
+          `${from} imports ${to}, which leads back to it: imports between rooms point one way`,
+      ),
+  );
 }
 
 /** Whole-line comments become empty lines, so that line numbers stay; nothing else can look like an import here. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../server/root.ts';
+import { ROOT } from '../server/config/package-root.ts';
 import { type Family, readExposition } from './exposition.ts';
 import { withApp, withFolder } from './helpers.ts';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ROOT } from '../server/root.ts';
+import { ROOT } from '../server/config/package-root.ts';
 import { takeCases } from './faults/case.ts';
 import { takeCounts, watched } from './helpers.ts';
 import { addToReport, closeReport, openReport } from './report.ts';

@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isSource } from '../ingest/index.ts';
+import { readTokenFile } from '../server/auth/token-file.ts';
+import { ROOT } from '../server/config/package-root.ts';
+import { SETTINGS } from '../server/config/settings.ts';
 import { ERRORS } from '../server/errors.ts';
 import { LOGFLARE_NAMES } from '../server/push/source.ts';
-import { ROOT } from '../server/root.ts';
-import { SETTINGS } from '../server/settings.ts';
-import { readTokenFile } from '../server/token-file.ts';
 import { LAUNCH, secrets, TOKEN, withApp, withFolder } from './helpers.ts';
 import { missing } from './missing.ts';
 

@@ -1,4 +1,4 @@
-import { newest, oldestOf } from '../newest.ts';
+import { newest, oldestOf } from '../endpoints/newest-rows.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { BETWEEN, type Filter } from './filter.ts';
 

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { isSource, type Source } from '../../ingest/index.ts';
-import { accessOf } from '../auth.ts';
-import type { Parameter } from '../compile.ts';
+import { accessOf } from '../auth/middleware.ts';
+import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
+import type { Parameter } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
-import { checkParameters, readParameters, searchOf, type Values } from '../parameters.ts';
 import type { Store } from '../store/index.ts';
 
 /** Entries of a source that are asked for. */

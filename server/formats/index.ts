@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { csv } from './csv.ts';
-import type { Format } from './format.ts';
 import { json } from './json.ts';
 import { ndjson } from './ndjson.ts';
+import type { Format } from './negotiate.ts';
 import type { Writer, WriterOptions } from './writer.ts';
 
-export { FORMATS, type Format, formatOf, MEDIA_TYPES } from './format.ts';
+export { FORMATS, type Format, formatOf, MEDIA_TYPES } from './negotiate.ts';
 export type { Writer } from './writer.ts';
 
 /** A writer of rows with these columns. Parquet has none: it is written by the engine. */

@@ -1,6 +1,6 @@
-import { encode } from '../encode.ts';
-import { strictJson } from '../records.ts';
 import type { Plain, RowColumn } from '../store/index.ts';
+import { strictJson } from './nested-records.ts';
+import { encode } from './value.ts';
 import type { WriterOptions } from './writer.ts';
 
 /**

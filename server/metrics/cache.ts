@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Cache, CacheStats } from '../cache.ts';
+import type { Cache, CacheStats } from '../endpoints/cache.ts';
 import { lookedUp } from './looked-up.ts';
 
 const NUMBERS: readonly ['counter' | 'gauge', string, string, keyof CacheStats][] = [

@@ -1,19 +1,19 @@
 import type { RequestHandler } from 'express';
 import { Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
-import type { Cache } from '../cache.ts';
-import type { Endpoints } from '../endpoints.ts';
+import type { Cache } from '../endpoints/cache.ts';
+import type { Measure } from '../endpoints/handler.ts';
+import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 import { cacheMetrics } from './cache.ts';
 import { ingestMetrics } from './ingest.ts';
 import { keepLedger } from './ledger.ts';
 import { processMetrics } from './process.ts';
-import { type Measure, queryMetrics } from './queries.ts';
+import { queryMetrics } from './queries.ts';
 import { type MeasureRequest, requestMetrics } from './requests.ts';
 import { storeMetrics } from './store.ts';
 
-export type { Measure } from './queries.ts';
 export type { MeasureRequest } from './requests.ts';
 
 export interface MetricsDeps {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { ROOT } from '../root.ts';
+import { ROOT } from '../config/package-root.ts';
 import { engineVersion } from '../store/index.ts';
 import { lookedUp } from './looked-up.ts';
 

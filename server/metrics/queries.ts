@@ -1,18 +1,10 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Endpoints } from '../endpoints.ts';
+import type { Measure } from '../endpoints/handler.ts';
+import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { PoolUse, Store } from '../store/index.ts';
 import { DURATIONS } from './durations.ts';
 import { lookedUp } from './looked-up.ts';
-
-/** What is asked: an endpoint by its name, its saved query or SQL of the caller's own. */
-export interface Asked {
-  readonly endpoint: string;
-  readonly kind: 'saved' | 'own';
-}
-
-/** Runs a query and notes how long it took, waiting included, and how it failed. */
-export type Measure = <T>(asked: Asked, run: () => Promise<T>) => Promise<T>;
 
 type Pools = Pick<Store, 'use'> & { readonly sandbox: Pick<Store, 'use'> };
 

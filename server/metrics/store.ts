@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
-import { checkReady } from '../health.ts';
+import { checkReady } from '../admin/health.ts';
 import type { LedgerEntry, Store } from '../store/index.ts';
 import type { KeptLedger } from './ledger.ts';
 import { lookedUp } from './looked-up.ts';

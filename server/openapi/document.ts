@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Parameter, SavedQuery } from '../compile.ts';
+import type { Parameter, SavedQuery } from '../endpoints/query-file.ts';
 import { MEDIA_TYPES } from '../formats/index.ts';
 import { FORMAT, ROUTES, type Route } from './routes.ts';
 import { Problem, resultOf, SourceName } from './schemas.ts';

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
-import { requires } from '../auth.ts';
-import type { Endpoints } from '../endpoints.ts';
+import { requires } from '../auth/middleware.ts';
+import { ROOT } from '../config/package-root.ts';
+import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError } from '../errors.ts';
-import { PAGE_POLICY } from '../page-policy.ts';
-import { ROOT } from '../root.ts';
+import { PAGE_POLICY } from '../http/csp.ts';
 
 /** `GET /openapi.json`, below `/api`: the document of all paths, made of what endpoints and schemas declare. */
 export function openapi(endpoints: Endpoints): Router {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Parameter } from '../compile.ts';
+import type { Scope } from '../auth/token-file.ts';
+import type { Parameter } from '../endpoints/query-file.ts';
 import { EXPLORE } from '../explore/index.ts';
 import { FORMATS } from '../formats/index.ts';
-import type { Scope } from '../token-file.ts';
 import {
   Bucket,
   Endpoint,

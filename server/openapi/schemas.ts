@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SOURCES } from '../../ingest/index.ts';
-import { PARAMETER_TYPES } from '../compile.ts';
+import { PARAMETER_TYPES } from '../endpoints/query-file.ts';
 import { ERRORS } from '../errors.ts';
 
 /** What bodies look like. The tests hold every answer of the service against these, so they are strict. */

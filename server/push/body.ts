@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '../errors.ts';
-import { createCutter } from './lines.ts';
+import { createCutter } from './array-splitter.ts';
 
 /** Bytes of a body as it is sent: what Logflare takes; Vector sends batches of 10 MB at most. */
 export const MAX_SENT_BYTES = 12e6;

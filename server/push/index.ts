@@ -1,15 +1,15 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Ingest } from '../../ingest/index.ts';
-import { accessOf } from '../auth.ts';
-import { allowLongBody } from '../door.ts';
+import { accessOf } from '../auth/middleware.ts';
 import { AppError } from '../errors.ts';
+import { allowLongBody } from '../http/server.ts';
 import { createMemory, passOver, readLines } from './body.ts';
-import type { PushFiles } from './files.ts';
 import { sourceOf } from './source.ts';
+import type { PushFiles } from './spool.ts';
 import { stamped } from './stamp.ts';
 
-export { openPushFiles, type PushFiles } from './files.ts';
-export { leftPushFiles, startRemoval } from './removal.ts';
+export { openPushFiles, type PushFiles } from './spool.ts';
+export { leftPushFiles, startRemoval } from './spool-cleanup.ts';
 
 export interface PushDeps {
   readonly pushFiles: Pick<PushFiles, 'append'>;

@@ -1,6 +1,6 @@
 import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
-import { bracketed, searchOf } from '../parameters.ts';
 
 /** The sources as Logflare calls them, so that what ships to Logflare need not be told other names. */
 export const LOGFLARE_NAMES: Readonly<Record<Source, string>> = {

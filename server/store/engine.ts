@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
 import type { Capacity } from '../../ingest/index.ts';
-import { refuseLoneLog, refuseTruncated, whyNotOpened } from './broken.ts';
+import { refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
 
 export interface EngineOptions {
   /** Path of the database file. */

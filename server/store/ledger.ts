@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import type { Ask } from './ask.ts';
+import type { Ask } from './read/query-rows.ts';
 import type { Plain } from './values.ts';
 
 /**

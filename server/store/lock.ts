@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StoreInUse } from './broken.ts';
+import { StoreInUse } from './errors.ts';
 
 /** Who holds a store. All but the service and a restore are done with it in seconds, and change nothing that a start has to see. */
 export type Holder = 'the service' | `tailpond ${'backup' | 'restore' | 'check' | '--dry-run'}`;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { StoreBroken } from './broken.ts';
+import { StoreBroken } from './errors.ts';
 
 /**
  * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own, then

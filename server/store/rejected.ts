@@ -1,8 +1,8 @@
 import { isSource, type Source } from '../../ingest/index.ts';
-import type { Writer } from './append.ts';
-import type { Ask } from './ask.ts';
 import { raiseLedger } from './ledger.ts';
+import type { Ask } from './read/query-rows.ts';
 import type { Plain } from './values.ts';
+import type { Writer } from './write/writer.ts';
 
 /** A rejected line, whole or cut, as the bytes that it was kept as. */
 export interface RejectedBytes {

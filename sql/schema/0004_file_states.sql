@@ -1,5 +1,5 @@
 -- What a FileState is (ingest/types.ts): streams are told by proofs of their bytes, and inodes by their birth. Of a copy nothing is kept, it
--- is compared with its original anew. A proof is "at/length:hash" (server/store/file-states.ts).
+-- is compared with its original anew. A proof is "at/length:hash" (server/store/write/file-states.ts).
 create table file_states as
 select
   id,

@@ -4,10 +4,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { compile } from '../../server/compile.ts';
-import { newest, questionOf } from '../../server/newest.ts';
-import type { Values } from '../../server/parameters.ts';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { newest, questionOf } from '../../server/endpoints/newest-rows.ts';
+import type { Values } from '../../server/endpoints/parameters.ts';
+import { compile } from '../../server/endpoints/query-file.ts';
 import type { Plain } from '../../server/store/index.ts';
 import type { DataFile } from './dataset.ts';
 import { bytesBelow } from './disk.ts';

@@ -2,7 +2,7 @@
 // on and to its peers, with the same lines in the same run. `npm run bench -- --help` lists the options.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { type Bench, folders, withScratch } from './bench.ts';
 import { measureCached } from './cached.ts';
 import { writeDataset } from './dataset.ts';

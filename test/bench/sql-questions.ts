@@ -1,9 +1,9 @@
 // Asks the questions of questions.ts of the store in argv[2], argv[3] times each, and prints what it took as JSON.
 import { join } from 'node:path';
-import { loadEndpoints } from '../../server/endpoints.ts';
-import { ROOT } from '../../server/root.ts';
-import { PARSE, runOwnSql } from '../../server/sandbox.ts';
-import { translate } from '../../server/sql/index.ts';
+import { translate } from '../../server/caller-sql/index.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { PARSE, runOwnSql } from '../../server/endpoints/caller-sql.ts';
+import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { openStore } from '../../server/store/index.ts';
 import { nthProject } from './projects.ts';
 import { QUESTIONS } from './questions.ts';

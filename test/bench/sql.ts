@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import type { Bench } from './bench.ts';
 import { writeLines } from './dataset.ts';
 import { progress } from './progress.ts';

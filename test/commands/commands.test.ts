@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../helpers.ts';
 import { SLOW } from '../slow.ts';
 
@@ -301,7 +301,7 @@ describe('the command', () => {
         const imported = await run(data, args, { input });
         const { seconds, ...counts } = JSON.parse(imported.out);
         expect(counts).to.include({ lines: 4, rows: 2, rejected: 0 });
-        // `STILL_MS` of server/commands/import.ts: so long it would wait for lines that never come.
+        // `STILL_MS` of server/cli/import.ts: so long it would wait for lines that never come.
         expect(seconds).to.be.below(30);
       }),
     ));

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { withFolder } from '../helpers.ts';
 import { SLOW } from '../slow.ts';
 

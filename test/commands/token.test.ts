@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { secrets, TOKEN, withFolder, withService } from '../helpers.ts';
 
 /** Runs `tailpond` with these words to its end. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import supertest from 'supertest';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { INSTALL } from '../end-to-end/shippers.ts';
 import { eventually, TOKEN } from '../helpers.ts';
 import { SLOW } from '../slow.ts';

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 
 const INSTALLED = [
   'package.json',
@@ -8,7 +8,6 @@ const INSTALLED = [
   'dist',
   'sql',
   'server/launch.cjs',
-  'server/environment.cjs',
 ];
 
 /** Puts the project as it is installed, built and without the bundler, into a folder that is not there yet. */

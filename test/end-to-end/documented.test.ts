@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { type Block, readBlocks } from '../docs/markdown.ts';
 import { eventually, type Service, withFolder, withService } from '../helpers.ts';
 import { INSTALL, LOGROTATE, logrotate, rsyslog, type Shipping, syslogNg } from './shippers.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { eventually } from '../helpers.ts';
 
 /** A program that takes syslog messages and writes them as NDJSON, as Debian ships it. */

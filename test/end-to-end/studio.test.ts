@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { SLOW } from '../slow.ts';
 import { STRANGE_PROJECT } from '../studio/events.ts';
 import { OWN } from '../studio/own/index.ts';

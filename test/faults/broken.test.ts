@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { spawnService, withFolder, withService } from '../helpers.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase } from './case.ts';

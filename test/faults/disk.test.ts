@@ -4,7 +4,7 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { INSTALL } from '../end-to-end/shippers.ts';
 import { eventually, type Service, spawnService, withFolder, withService } from '../helpers.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { seeded } from '../bench/lines.ts';
 import { INSTALL } from '../end-to-end/shippers.ts';
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../helpers.ts';
 import { type Books, newBooks } from './books.ts';
 import { faultCase, LONG } from './case.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { readExposition, sampleValue } from '../exposition.ts';
 import {
   eventually,
@@ -28,7 +28,7 @@ const ENTRIES = 200;
 /** How many saved queries run at a time, and how many more may wait: SECURITY.md. */
 const RUNNING = 4;
 const WAITING = 64;
-/** `HOLD_MS.least` of server/problem.ts: docs/http.md says that who is refused is told so after about a second. */
+/** `HOLD_MS.least` of server/http/problem.ts: docs/http.md says that who is refused is told so after about a second. */
 const REFUSAL_HELD_MS = 500;
 
 describe('HTTP: slow and greedy clients', () => {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { type TokenEntry, writeTokenFile } from '../../server/token-file.ts';
-import { digestOf, makeToken } from '../../server/tokens.ts';
+import { type TokenEntry, writeTokenFile } from '../../server/auth/token-file.ts';
+import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { seeded } from '../bench/lines.ts';
 import { secrets } from '../helpers.ts';
 import type { Books } from './books.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import type { SpawnOptions } from '../helpers.ts';
 
 /** Starts the service so that SIGUSR2 makes it do one of the things of inject.cjs. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { inspectFile } from '../../server/store/index.ts';
 import { seeded } from '../bench/lines.ts';
 import { spawnService, withFolder, withStore } from '../helpers.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createCache } from '../../server/cache.ts';
+import { createCache } from '../../server/endpoints/cache.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 
 const MINUTE = 60_000;

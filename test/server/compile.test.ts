@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compile, QueryFileError, type SavedQuery } from '../../server/compile.ts';
+import { compile, QueryFileError, type SavedQuery } from '../../server/endpoints/query-file.ts';
 
 const UUID = '0b7e3f0a-52c1-4f53-9d4e-6f2d6c1f9a01';
 const NAME = '/queries/a.sql';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, readConfig } from '../../server/config.ts';
-import { ROOT } from '../../server/root.ts';
-import { readToken } from '../../server/token.ts';
+import { readToken } from '../../server/auth/root-token.ts';
+import { ConfigError, readConfig } from '../../server/config/config.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { eventually, spawnService, TOKEN, withFolder, withService } from '../helpers.ts';
 
 /** The faults of these settings. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { QueryFileError } from '../../server/compile.ts';
-import { loadEndpoints } from '../../server/endpoints.ts';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { QueryFileError } from '../../server/endpoints/query-file.ts';
+import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import {
   eventually,
   type Served,

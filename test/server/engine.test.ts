@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ROOT } from '../../server/config/package-root.ts';
 import { AppError } from '../../server/errors.ts';
-import { ROOT } from '../../server/root.ts';
 import type { Store } from '../../server/store/index.ts';
 import { eventually, withFolder, withPond, withService, withStore } from '../helpers.ts';
 import { SLOW } from '../slow.ts';

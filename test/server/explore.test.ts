@@ -3,8 +3,8 @@ import { appendFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { createTail } from '../../server/explore/tail.ts';
-import { digestOf, makeToken } from '../../server/tokens.ts';
 import {
   eventually,
   type Pond,

@@ -1,5 +1,5 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import type { Clock } from '../../server/cache.ts';
+import type { Clock } from '../../server/endpoints/cache.ts';
 
 export interface FakeClock extends Clock {
   /** Lets this much time go by: what is due runs in its order, each action with what it started settled. */

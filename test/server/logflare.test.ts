@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { SOURCES } from '../../ingest/index.ts';
-import { readConfig } from '../../server/config.ts';
+import { writeTokenFile } from '../../server/auth/token-file.ts';
+import { digestOf, makeToken } from '../../server/auth/tokens.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { LOGFLARE_NAMES } from '../../server/push/source.ts';
-import { writeTokenFile } from '../../server/token-file.ts';
-import { digestOf, makeToken } from '../../server/tokens.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
 
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>

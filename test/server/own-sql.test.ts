@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Response } from 'supertest';
-import { PARSE } from '../../server/sandbox.ts';
-import { translate } from '../../server/sql/index.ts';
+import { translate } from '../../server/caller-sql/index.ts';
+import { PARSE } from '../../server/endpoints/caller-sql.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';

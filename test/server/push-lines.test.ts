@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCutter } from '../../server/push/lines.ts';
+import { createCutter } from '../../server/push/array-splitter.ts';
 
 describe('the lines of a pushed body', () => {
   it('are the elements of its array, in whatever pieces and however spaced it comes', () => {

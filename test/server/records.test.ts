@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { strictJson } from '../../server/records.ts';
+import { strictJson } from '../../server/formats/nested-records.ts';
 
 const records = (text: string, redact?: (value: string) => string) =>
   strictJson(text, { redact, wrap: true });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redact } from '../../server/redact.ts';
+import { redact } from '../../server/formats/redact.ts';
 
 function check(input: string, expected: string): void {
   expect(redact(input), input).to.equal(expected);

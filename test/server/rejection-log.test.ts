@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createRejectionLog } from '../../server/rejection-log.ts';
+import { createRejectionLog } from '../../server/admin/rejection-log.ts';
 import { eventually, withFolder, withService } from '../helpers.ts';
 
 describe('rejected lines in the log', () => {

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FileState, SOURCES, type Source } from '../../ingest/index.ts';
-import { startRetention } from '../../server/retention.ts';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { startRetention } from '../../server/retention-job.ts';
 import type { LedgerEntry, Limits, Removal, Store } from '../../server/store/index.ts';
-import { FLOOR_MS, type Part, plan, RAGGED_MS, type RowGroup } from '../../server/store/plan.ts';
+import {
+  FLOOR_MS,
+  type Part,
+  plan,
+  RAGGED_MS,
+  type RowGroup,
+} from '../../server/store/retention/plan.ts';
 import { readBlocks } from '../docs/markdown.ts';
 import {
   eventually,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { eventually, type Served, TOKEN, withApp, withFolder } from '../helpers.ts';
 import { fakeClock } from './fake-clock.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from '../../server/root.ts';
+import { ROOT } from '../../server/config/package-root.ts';
 import { STRANGE_PROJECT } from './events.ts';
 import { OWN } from './own/index.ts';
 import { withEntries } from './pond.ts';

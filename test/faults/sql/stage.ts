@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { digestOf } from '../../../server/auth/tokens.ts';
 import type { LedgerEntry } from '../../../server/store/index.ts';
-import { digestOf } from '../../../server/tokens.ts';
 import {
   eventually,
   type Service,

@@ -1,0 +1,242 @@
+import { refuse } from '../error.ts';
+import { literal, type Sql, sql } from '../sql-fragment.ts';
+import { as, isMoment, type Kind, MAX_GROWTH, shownOf, sortKeys } from '../typed-expression.ts';
+import type { Functions } from './builder.ts';
+import { constant, constantText, growthOf, made, type SqlFunction } from './builder.ts';
+
+function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFunction {
+  return {
+    least: 1,
+    most: 1,
+    aggregate: true,
+    build([value], { at, distinct }) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      return made(kind, form(sql`${distinct ? 'distinct ' : ''}${as(value, take, at)}`), [value], {
+        aggregate: true,
+      });
+    },
+  };
+}
+
+/** Of no rows it is 0; the engine's own says NULL. */
+const countIf = aggregate('number', 'bool', (value) => sql`count(case when ${value} then 1 end)`);
+
+const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
+
+/** Of numbers whose squares are numbers: of others the engine's is an error. */
+const spread = (name: string) =>
+  aggregate(
+    'number',
+    'number',
+    (value) => sql`${name}(case when abs((${value})::double) < 1e150 then (${value})::double end)`,
+  );
+
+const counted: SqlFunction = {
+  least: 1,
+  most: 1,
+  aggregate: true,
+  build([value], { at, distinct }) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const counted = value.kind === 'json' ? as(value, 'text', at) : value.sql;
+    return made('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
+      aggregate: true,
+    });
+  },
+};
+
+/** The least or greatest: of fields the number, where there are numbers, else the text. */
+function outermost(name: 'min' | 'max'): SqlFunction {
+  return {
+    least: 1,
+    most: 1,
+    aggregate: true,
+    build([value], { at }) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
+      if (value.kind !== 'json') return made(value.kind, sql`${name}(${value.sql})`, [value], rest);
+      const [number = '', text = ''] = sortKeys(value, at);
+      return made(
+        'json',
+        sql`coalesce(to_json(${name}(${number})), to_json(${name}(${text})))`,
+        [value],
+        rest,
+      );
+    },
+  };
+}
+
+const anyValue: SqlFunction = {
+  least: 1,
+  most: 1,
+  aggregate: true,
+  build([value], _info) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
+    return made(value.kind, sql`any_value(${value.sql})`, [value], rest);
+  },
+};
+
+const quantiles: SqlFunction = {
+  least: 2,
+  most: 2,
+  aggregate: true,
+  build([value, count], info) {
+    if (!value || !count) throw new Error('BUG: arguments were counted');
+    const buckets = constant(count, 1, 1000, info);
+    const shares = Array.from({ length: buckets + 1 }, (_, i) => String(i / buckets));
+    const kind: Kind = isMoment(value.kind) ? value.kind : 'number';
+    return made(
+      'array',
+      sql`quantile_disc(${as(value, kind, info.at)}, [${shares.join(', ')}])`,
+      [value],
+      { aggregate: true, element: kind },
+    );
+  },
+};
+
+function quantile(name: string): SqlFunction {
+  return {
+    least: 2,
+    most: 2,
+    aggregate: true,
+    build([value, share], { at, name: called }) {
+      if (!value || !share) throw new Error('BUG: arguments were counted');
+      const wanted = Number(share.literal);
+      if (share.kind !== 'number' || !(wanted >= 0 && wanted <= 1))
+        refuse(at, `${called.toUpperCase()} takes a number from 0 to 1 here`);
+      return made('number', sql`${name}(${as(value, 'number', at)}, ${String(wanted)})`, [value], {
+        aggregate: true,
+      });
+    },
+  };
+}
+
+/**
+ * What an aggregate puts together is cut: it can stand in every row of a join, and is not covered by the memory limit there.
+ * Characters of a text, elements of a list.
+ */
+const MAX_TEXT = 16_384;
+const MAX_LIST = 100;
+
+/** `present`: without NULLs. The second argument is how many elements there may be. */
+function listed(present: boolean): SqlFunction {
+  return {
+    least: 1,
+    most: 2,
+    aggregate: true,
+    build([value, limit], info) {
+      if (!value) throw new Error('BUG: arguments were counted');
+      if (value.kind === 'array') refuse(info.at, 'An array of arrays cannot be made');
+      const item = value.sql;
+      const filter = present ? sql` filter (where ${item} is not null)` : '';
+      const list = sql`list(${info.distinct ? 'distinct ' : ''}${item}${info.order(item)})${filter}`;
+      const most = limit ? constant(limit, 0, MAX_LIST, info) : MAX_LIST;
+      const rest = { aggregate: true, element: value.kind, growth: growthOf(value) * MAX_GROWTH };
+      return made('array', sql`list_slice(${list}, 1, ${String(most)})`, [value], rest);
+    },
+  };
+}
+
+/** The most frequent values, with their counts, the most frequent first. */
+const topCounts: SqlFunction = {
+  least: 2,
+  most: 2,
+  aggregate: true,
+  build([value, count], info) {
+    if (!value || !count) throw new Error('BUG: arguments were counted');
+    const most = constant(count, 1, 1000, info);
+    const item =
+      value.kind === 'json'
+        ? value.sql
+        : as(value, value.kind === 'null' ? 'text' : value.kind, info.at);
+    const pairs = sql`list_transform(map_entries(histogram(${item})), lambda e: {n: e.value, v: e.key})`;
+    const shown = shownOf({ kind: value.kind, sql: 'e.v' }, info.at);
+    const objects = sql`list_transform(list_slice(list_reverse_sort(${pairs}), 1, ${String(most)}), lambda e: json_object('value', ${shown}, 'count', e.n))`;
+    return made('array', objects, [value], { aggregate: true, element: 'json', growth: 2 });
+  },
+};
+
+const strung: SqlFunction = {
+  least: 1,
+  most: 2,
+  aggregate: true,
+  build([value, separator], info) {
+    if (!value) throw new Error('BUG: arguments were counted');
+    const between = separator ? constantText(separator, info) : ',';
+    if (between.length > 100) refuse(info.at, 'A separator may have 100 characters');
+    const item = as(value, 'text', info.at);
+    return made(
+      'text',
+      sql`left(string_agg(${info.distinct ? 'distinct ' : ''}${item}, ${literal(between)}${info.order(item)}), ${String(MAX_TEXT)})`,
+      [value],
+      { aggregate: true, growth: 1 },
+    );
+  },
+};
+
+const picked = (name: string): SqlFunction => ({
+  least: 2,
+  most: 2,
+  aggregate: true,
+  build([value, by], { at }) {
+    if (!value || !by) throw new Error('BUG: arguments were counted');
+    const key = by.kind === 'json' ? as(by, 'text', at) : by.sql;
+    return made(value.kind, sql`${name}(${value.sql}, ${key})`, [value, by], {
+      aggregate: true,
+      ...(value.element ? { element: value.element } : {}),
+    });
+  },
+});
+
+/** Aggregates. */
+export const AGGREGATES: Functions = {
+  count: counted,
+  count_star: {
+    least: 0,
+    most: 0,
+    aggregate: true,
+    build: () => made('number', 'count(*)', [], { aggregate: true }),
+  },
+  countif: countIf,
+  count_if: countIf,
+  sum: numeric('sum'),
+  avg: numeric('avg'),
+  mean: numeric('avg'),
+  stddev: spread('stddev_samp'),
+  stddev_samp: spread('stddev_samp'),
+  stddev_pop: spread('stddev_pop'),
+  variance: spread('var_samp'),
+  var_samp: spread('var_samp'),
+  var_pop: spread('var_pop'),
+  median: numeric('median'),
+  min: outermost('min'),
+  max: outermost('max'),
+  any_value: anyValue,
+  first: anyValue,
+  logical_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
+  bool_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
+  logical_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
+  bool_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
+  // The engine's own estimate is wrong by a fifth at times.
+  approx_count_distinct: {
+    ...counted,
+    build: (args, info) => counted.build(args, { ...info, distinct: true }),
+  },
+  approx_quantiles: quantiles,
+  quantile_cont: quantile('quantile_cont'),
+  quantile_disc: quantile('quantile_disc'),
+  approx_quantile: quantile('quantile_cont'),
+  percentile_cont: quantile('quantile_cont'),
+  percentile_disc: quantile('quantile_disc'),
+  array_agg: listed(false),
+  list: listed(false),
+  array_agg_present: listed(true),
+  approx_top_count: topCounts,
+  string_agg: strung,
+  group_concat: strung,
+  listagg: strung,
+  max_by: picked('arg_max'),
+  min_by: picked('arg_min'),
+  arg_max: picked('arg_max'),
+  arg_min: picked('arg_min'),
+};

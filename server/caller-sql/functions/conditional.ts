@@ -1,0 +1,61 @@
+import { join, sql } from '../sql-fragment.ts';
+import { alike, as, comparable } from '../typed-expression.ts';
+import type { Functions } from './builder.ts';
+import { type Build, made, type SqlFunction } from './builder.ts';
+
+const NULLABLE = 'coalesce';
+
+const chosen: Build = (args, { at }) => {
+  const { kind, element, values } = alike(args, at);
+  return made(kind, sql`${NULLABLE}(${join(values, ', ')})`, args, element ? { element } : {});
+};
+
+function extreme(name: string): SqlFunction {
+  return {
+    least: 1,
+    most: 20,
+    build(args, { at }) {
+      const fields =
+        args.every(({ kind }) => kind === 'json' || kind === 'number') &&
+        args.some(({ kind }) => kind === 'number');
+      const { kind, values } = fields
+        ? { kind: 'number' as const, values: args.map((arg) => as(arg, 'number', at)) }
+        : alike(args, at);
+      // BigQuery gives NULL when one of them is; the engine passes over it.
+      const nulls = join(
+        values.map((value) => sql`${value} is null`),
+        ' or ',
+      );
+      return made(
+        kind,
+        sql`case when ${nulls} then null else ${name}(${join(values, ', ')}) end`,
+        args,
+      );
+    },
+  };
+}
+
+const nullIf: SqlFunction = {
+  least: 2,
+  most: 2,
+  build(args, { at }) {
+    const [value, other] = args;
+    if (!value || !other) throw new Error('BUG: arguments were counted');
+    const [left, right] = comparable(value, other, at);
+    return made(
+      value.kind,
+      sql`case when ${left} = ${right} then null else ${value.sql} end`,
+      args,
+      value.element ? { element: value.element } : {},
+    );
+  },
+};
+
+/** Choices between values. */
+export const CHOICES: Functions = {
+  greatest: extreme('greatest'),
+  least: extreme('least'),
+  nullif: nullIf,
+  coalesce: { least: 1, most: 100, build: chosen },
+  ifnull: { least: 2, most: 2, build: chosen },
+};

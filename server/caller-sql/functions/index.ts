@@ -1,0 +1,30 @@
+import { lookup } from '../dictionary.ts';
+import { AGGREGATES } from './aggregate.ts';
+import { ARRAYS } from './array.ts';
+import type { SqlFunction } from './builder.ts';
+import { CHOICES } from './conditional.ts';
+import { TIMES } from './datetime.ts';
+import { JSON_VALUES } from './json.ts';
+import { NUMBERS } from './math.ts';
+import { TEXTS } from './string.ts';
+
+export { type Call, guarded, made } from './builder.ts';
+
+/**
+ * Every function that the SQL of a caller may name, by the name that the parser gives it. Total ones only: none fails
+ * on a value, and none gives a text that is much longer than those it is given.
+ */
+const FUNCTIONS = lookup<SqlFunction>({
+  ...TEXTS,
+  ...NUMBERS,
+  ...TIMES,
+  ...CHOICES,
+  ...JSON_VALUES,
+  ...ARRAYS,
+  ...AGGREGATES,
+});
+
+/** The function of this name; undefined when callers may not name it. */
+export function functionOf(name: string): SqlFunction | undefined {
+  return FUNCTIONS[name];
+}

@@ -1,0 +1,152 @@
+import { refuse, shown } from './error.ts';
+import { type Dialect, tokenize } from './parse/lexer.ts';
+import { spell } from './parse/parser-input.ts';
+import { nodeOf, nodesOf, type TreeNode } from './parse/tree.ts';
+import type { Pattern } from './patterns.ts';
+import { identifier, join, print, sql } from './sql-fragment.ts';
+import { createContext, type View } from './translate/context.ts';
+import { query } from './translate/query.ts';
+import { type Column, NOWHERE } from './translate/scope.ts';
+import { limited, ordered } from './translate/subselect.ts';
+import { expression } from './translate/translate-expression.ts';
+import { shownOf, sizeOf } from './typed-expression.ts';
+
+export { SqlRefused } from './error.ts';
+export type { Dialect } from './parse/lexer.ts';
+export { matchesBytes } from './patterns.ts';
+export type { View } from './translate/context.ts';
+export type { Kind } from './typed-expression.ts';
+
+/** What a caller's SQL is checked against. */
+export interface World {
+  readonly dialect: Dialect;
+  readonly views: ReadonlyMap<string, View>;
+  readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  /** Rows of the answer, at most. */
+  readonly maxRows: number;
+}
+
+/** The caller's question in the engine's words. */
+export interface Translation {
+  /** The regular expressions in it, with their places; the engine judges them when it runs the statement. */
+  readonly patterns: readonly Pattern[];
+  /** Gives the result's columns, and as the last one how many bytes the row has, about. Takes the endpoint's parameters. */
+  readonly sql: string;
+  /**
+   * When the newest rows of a view are asked for: the view, how many rows are wanted, and the statement that gives how many there are
+   * (`found`) and the moment of the last one (`oldest`).
+   */
+  readonly newest: { readonly view: string; readonly rows: number; readonly sql: string } | null;
+  /** The views that it reads, by their names in lower case. */
+  readonly views: ReadonlySet<string>;
+}
+
+/** Characters of a caller's SQL, at most. */
+export const MAX_SQL = 64 * 1024;
+
+/**
+ * Checks SQL of a caller and writes it anew for the engine: what is run was put together here, of parts that are known. `parse` gives
+ * the engine's syntax tree of a text, as JSON. Throws SqlRefused.
+ */
+export async function translate(
+  text: string,
+  world: World,
+  parse: (text: string) => Promise<string>,
+): Promise<Translation> {
+  if (text.length > MAX_SQL)
+    refuse(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
+  const spelled = spell(tokenize(text, world.dialect), world.dialect);
+  const tree = treeOf(await parse(spelled.text));
+  if (tree.error) return refuse(...faultOf(tree, spelled));
+  const [statement, ...others] = nodesOf(tree.statements);
+  if (!statement || others.length > 0) return refuse(null, 'Only one statement is allowed');
+  const checks: (() => void)[] = [];
+  const context = createContext(
+    checks,
+    {
+      dialect: world.dialect,
+      spelled,
+      views: world.views,
+      parameters: world.parameters,
+      patterns: [],
+      read: new Set(),
+    },
+    { expression, query },
+  );
+  const checked = query(context, nodeOf(statement.node), NOWHERE, 0);
+
+  // One more row than may be answered tells that there are more.
+  const asked = Math.min(checked.limit ?? Infinity, world.maxRows + 1);
+  const end = sql`${ordered(checked.keys)}${limited(asked, checked.offset)}`;
+  const columns = distinctNames(checked.columns);
+  const values = columns.map((column, i) => ({
+    kind: column.kind,
+    sql: `q.c${i + 1}`,
+    ...(column.element ? { element: column.element } : {}),
+  }));
+  const shownValues = values.map((value) => shownOf(value, null));
+  const sizes = values
+    .map((value, i) => sizeOf(shownValues[i] ?? '', value.kind))
+    .filter((size) => size !== null);
+  const list = [
+    ...columns.map(({ name }, i) => sql`${shownValues[i] ?? ''} as ${identifier(name)}`),
+    sql`(${join([String(columns.length * 8), ...sizes], ' + ')})::bigint as ${identifier(' bytes')}`,
+  ];
+  const written = print(sql`select ${join(list, ', ')} from (${checked.rows}) as q${end}`);
+  for (const check of checks) check();
+  const [key] = checked.keys;
+  return {
+    sql: written,
+    patterns: context.patterns,
+    views: context.read,
+    newest:
+      checked.newestOf !== null && key && !checked.offset
+        ? {
+            view: checked.newestOf,
+            rows: asked,
+            sql: print(
+              sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${end}) as o`,
+            ),
+          }
+        : null,
+  };
+}
+
+/** Of a number that is too large the engine writes what is not JSON. */
+function treeOf(json: string): TreeNode {
+  try {
+    return nodeOf(JSON.parse(json));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return refuse(null, 'A number in the statement is too large');
+  }
+}
+
+function faultOf(
+  tree: Readonly<Record<string, unknown>>,
+  { origin, text }: ReturnType<typeof spell>,
+): [number | null, string] {
+  if (tree.error_type === 'not implemented') return [null, 'Only SELECT is allowed'];
+  if (tree.error_type !== 'parser') return [null, 'The statement cannot be read'];
+  const position = tree.position === undefined ? null : Number(tree.position);
+  if (/depth|nest/i.test(String(tree.error_message)))
+    return [null, 'The statement is nested too deep'];
+  if (position === null || position >= text.trimEnd().length)
+    return [origin(text.length), 'Syntax error: the statement ends too early'];
+  const at = origin(position);
+  return [at, 'Syntax error here'];
+}
+
+/** An object has each member once. */
+function distinctNames(columns: readonly Column[]): readonly Column[] {
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    if (names.has(name))
+      refuse(
+        null,
+        `Two columns of the result are called ${shown(name)}: give one of them another name, with AS`,
+      );
+    names.add(name);
+  }
+  return columns;
+}

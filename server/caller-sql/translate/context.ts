@@ -1,0 +1,103 @@
+import { refuse } from '../error.ts';
+import type { Dialect } from '../parse/lexer.ts';
+import type { Spelled } from '../parse/parser-input.ts';
+import type { TreeNode } from '../parse/tree.ts';
+import type { Pattern } from '../patterns.ts';
+import type { Sql } from '../sql-fragment.ts';
+import type { Expression } from '../typed-expression.ts';
+import type { Column, Scope } from './scope.ts';
+
+/** What a caller may name in FROM: one of the endpoint's common table expressions. */
+export interface View {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Its statement, with the endpoint's parameters as `$name`. */
+  readonly sql: string;
+  /** The tables of the store that it reads. */
+  readonly tables: readonly string[];
+}
+
+/** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */
+export interface Query {
+  readonly columns: readonly Column[];
+  /** Gives the columns, and those that `keys` name beside them. */
+  readonly rows: Sql;
+  readonly keys: readonly Key[];
+  readonly limit: number | null;
+  readonly offset: number | null;
+  /** The view whose newest rows are asked for, when that is the question. */
+  readonly newestOf: string | null;
+  /** The tables that whoever joins it joins: its own, where the planner may take it apart; else it is one. */
+  readonly tables: number;
+}
+
+export interface Key {
+  readonly sql: Sql;
+  readonly descending: boolean;
+  readonly nulls: 'first' | 'last';
+}
+
+/** What all parts of one translation share. */
+export interface Context {
+  readonly dialect: Dialect;
+  readonly spelled: Spelled;
+  readonly views: ReadonlyMap<string, View>;
+  /** The kinds of the endpoint's parameters. */
+  readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  /** The regular expressions that the statement has. */
+  readonly patterns: Pattern[];
+  /** The views that it reads, by their names in lower case. */
+  readonly read: Set<string>;
+  /** A number that no other name of this translation has. */
+  fresh(): number;
+  /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */
+  count(what: keyof typeof LIMITS, at: number | null): void;
+  /** Remembers a check that needs the whole statement to be written. */
+  later(check: () => void): void;
+  /** Where a node stands in the caller's text, about; null before the first that says so. */
+  at(node: TreeNode): number | null;
+  name(text: string): string;
+  expression(node: TreeNode, scope: Scope): Expression;
+  query(node: TreeNode, outer: Scope, depth: number): Query;
+}
+
+/** Measured: 200 joins, or lists nested 900 deep, hold the planner for seconds without an interrupt, with gigabytes. */
+export const LIMITS = {
+  tables: 64,
+  'unnested values': 64,
+  'parts of an expression': 4000,
+  subqueries: 40,
+} as const;
+
+/** The shared part of a translation; `expression` and `query` call each other through it. */
+export function createContext(
+  checks: (() => void)[],
+  base: Omit<Context, 'fresh' | 'count' | 'later' | 'at' | 'name' | 'expression' | 'query'>,
+  parts: {
+    expression: (context: Context, node: TreeNode, scope: Scope) => Expression;
+    query: (context: Context, node: TreeNode, outer: Scope, depth: number) => Query;
+  },
+): Context {
+  let names = 0;
+  const counts = new Map<string, number>();
+  let last: number | null = null;
+  const context: Context = {
+    ...base,
+    fresh: () => ++names,
+    count(what, at) {
+      const count = (counts.get(what) ?? 0) + 1;
+      counts.set(what, count);
+      if (count > LIMITS[what]) refuse(at, `A query may have ${LIMITS[what]} ${what} at most`);
+    },
+    later: (check) => checks.push(check),
+    at({ query_location: at }) {
+      // Some nodes have no place: then that of the last one that had is near.
+      if (at !== undefined) last = base.spelled.origin(at);
+      return last;
+    },
+    name: (text) => base.spelled.meaning(text),
+    expression: (node, scope) => parts.expression(context, node, scope),
+    query: (node, outer, depth) => parts.query(context, node, outer, depth),
+  };
+  return context;
+}

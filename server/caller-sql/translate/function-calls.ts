@@ -1,0 +1,181 @@
+import { refuse, shown } from '../error.ts';
+import { type Call, functionOf, made } from '../functions/index.ts';
+import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
+import { join, type Sql, sql } from '../sql-fragment.ts';
+import { as, type Expression, NULL, sortKeys, textLiteral } from '../typed-expression.ts';
+import type { Context } from './context.ts';
+import { INTERVALS, interval } from './intervals.ts';
+import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
+import type { Scope } from './scope.ts';
+
+/** Functions that read a text as a moment. */
+const MOMENTS = new Set(['timestamp', 'datetime', 'date', 'time']);
+
+/** Schemas that a call may stand in: that which the parser itself names, and BigQuery's for calls that do not fail. */
+const SCHEMAS = new Set(['', 'main', 'safe']);
+
+export function call(context: Context, node: TreeNode, scope: Scope): Expression {
+  const at = context.at(node);
+  only(
+    node,
+    ['function_name', 'schema', 'children', 'distinct', 'filter', 'order_bys', 'is_operator'],
+    at,
+  );
+  const name = context.name(String(node.function_name)).toLowerCase();
+  const schema = context.name(String(node.schema ?? '')).toLowerCase();
+  if (!SCHEMAS.has(schema))
+    refuse(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
+  const children = nodesOf(node.children);
+  const of = (child: TreeNode) => context.expression(child, scope);
+
+  if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), at);
+  const like = LIKES[name];
+  if (like) return likeness(like, children.map(of), context.dialect, at);
+  if (INTERVALS[name] !== undefined) return interval(name, children.map(of), at);
+  if (name === 'regexp_full_match') {
+    const [value, pattern] = children.map(of);
+    const expression = pattern?.literal;
+    if (!value || expression === undefined)
+      return refuse(at, 'A regular expression must be a string literal');
+    return called(context, 'regexp_contains', [value, textLiteral(`^(?:${expression})$`)], at);
+  }
+
+  const spec = functionOf(name) ?? refuse(at, notThere(name));
+  if (children.length < spec.least || children.length > spec.most)
+    refuse(
+      at,
+      `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${children.length}`,
+    );
+  if (name !== 'struct_pack' && children.some(({ alias }) => alias))
+    refuse(at, `${name.toUpperCase()} takes no arguments by name`);
+  const isOrdered =
+    node.order_bys !== undefined && nodesOf(nodeOf(node.order_bys).orders).length > 0;
+  if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
+    refuse(at, `${name.toUpperCase()} is not an aggregate function`);
+  const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
+  let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
+  // Of these a literal need not be right.
+  if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
+  if (spec.aggregate) {
+    if (args.some(({ aggregate, window }) => aggregate || window))
+      refuse(at, 'An aggregate function cannot stand in another');
+    // To the engine it would be one of the outer query.
+    if (args.some(({ outer }) => outer) && !args.some(({ own }) => own))
+      refuse(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
+    if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
+  }
+  return spec.build(args, {
+    ...bareCall(context, name.replace(/_of$/, ''), at),
+    distinct: node.distinct === true,
+    word: (index) => words.get(index),
+    names: children.map(
+      (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
+    ),
+    order: (item) => ordered(context, node, item, scope),
+  });
+}
+
+/** A literal text as one that is not known to be a literal, and need not be right. */
+export function unsure(value: Expression): Expression {
+  return value.kind === 'text'
+    ? { kind: 'text', sql: value.sql, growth: value.growth ?? 1 }
+    : value;
+}
+
+/** Calls a function that the syntax stands for. */
+export function called(
+  context: Context,
+  name: string,
+  args: readonly Expression[],
+  at: number | null,
+): Expression {
+  const spec = functionOf(name);
+  if (!spec) throw new Error(`BUG: no function ${name}`);
+  return spec.build(args, bareCall(context, name, at));
+}
+
+/** A call of which there is nothing to say but its arguments. */
+export function bareCall({ dialect, patterns }: Context, name: string, at: number | null): Call {
+  const nothing = { distinct: false, word: () => undefined, names: [], order: () => '' };
+  return { name, at, dialect, patterns, ...nothing };
+}
+
+export function notThere(name: string): string {
+  return /^[a-z_][\w]*$/.test(name)
+    ? `There is no function ${name.toUpperCase()} here`
+    : `The operator ${shown(name)} is not supported`;
+}
+
+export function counts(least: number, most: number): string {
+  if (least === most) return least === 1 ? 'one argument' : `${least} arguments`;
+  return `${least} to ${most} arguments`;
+}
+
+/** A unit of time that stands as a bare word, where no string says the unit. */
+function bareWord(
+  context: Context,
+  children: readonly TreeNode[],
+  index: number,
+): [number, string][] {
+  const [child, first] = [children[index], children[0]];
+  if (first?.class === 'CONSTANT' && isUnit(context.name(String(nodeOf(first.value).value))))
+    return [];
+  if (child?.class === 'FUNCTION' && context.name(String(child.function_name)) === 'week') {
+    const [day] = nodesOf(child.children);
+    return [
+      [
+        index,
+        String(textsOf(day?.column_names)[0]).toLowerCase() === 'monday' ? 'isoweek' : 'week',
+      ],
+    ];
+  }
+  const names = textsOf(child?.column_names).map(context.name);
+  return child?.class === 'COLUMN_REF' && names.length === 1
+    ? [[index, (names[0] ?? '').toLowerCase()]]
+    : [];
+}
+
+function isUnit(text: string): boolean {
+  return /^(?:micro|milli)?seconds?$|^(?:minute|hour|day|week|month|quarter|year)s?$/i.test(text);
+}
+
+function lastName(context: Context, node: TreeNode): string | undefined {
+  const name = textsOf(node.column_names).at(-1);
+  return name === undefined ? undefined : context.name(name);
+}
+
+function filtered(
+  name: string,
+  args: readonly Expression[],
+  condition: Expression,
+  at: number | null,
+): Expression[] {
+  const test = as(condition, 'bool', at);
+  const [value, ...rest] = args;
+  if (name === 'array_agg' || name === 'list') refuse(at, 'FILTER is not supported with arrays');
+  if (!value) return refuse(at, 'COUNT(*) FILTER is written COUNTIF(condition) here');
+  return [
+    made(value.kind, sql`case when ${test} then ${value.sql} end`, [value, condition]),
+    ...rest,
+  ];
+}
+
+function ordered(
+  context: Context,
+  { order_bys: modifier, distinct }: TreeNode,
+  item: Sql,
+  scope: Scope,
+): Sql {
+  const orders = modifier === undefined ? [] : nodesOf(nodeOf(modifier).orders);
+  const keys = orders.flatMap((order) => {
+    const at = context.at(order);
+    only(order, ['null_order', 'expression'], at);
+    const direction = order.type === 'DESCENDING' ? ' desc' : ' asc';
+    // Of distinct values the engine sorts by nothing else.
+    const sorted = distinct
+      ? [item]
+      : sortKeys(context.expression(nodeOf(order.expression), scope), at);
+    return sorted.map((key) => sql`${key}${direction}`);
+  });
+  return keys.length === 0 ? '' : sql` order by ${join(keys, ', ')}`;
+}

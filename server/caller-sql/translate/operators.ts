@@ -1,0 +1,224 @@
+import { lookup } from '../dictionary.ts';
+import { refuse } from '../error.ts';
+import { guarded, made } from '../functions/index.ts';
+import type { Dialect } from '../parse/lexer.ts';
+import { join, literal, type Sql, sql } from '../sql-fragment.ts';
+import { as, comparable, type Expression, isMoment, sortKeys } from '../typed-expression.ts';
+
+const COMPARISONS = lookup<string>({
+  COMPARE_EQUAL: '=',
+  COMPARE_NOTEQUAL: '<>',
+  COMPARE_LESSTHAN: '<',
+  COMPARE_GREATERTHAN: '>',
+  COMPARE_LESSTHANOREQUALTO: '<=',
+  COMPARE_GREATERTHANOREQUALTO: '>=',
+  COMPARE_DISTINCT_FROM: 'is distinct from',
+  COMPARE_NOT_DISTINCT_FROM: 'is not distinct from',
+});
+
+export function comparison(
+  type: string,
+  left: Expression,
+  right: Expression,
+  at: number | null,
+): Expression {
+  const operator = COMPARISONS[type] ?? refuse(at, 'This comparison is not supported');
+  return made('bool', compared(operator, left, right, at), [left, right]);
+}
+
+export function compared(
+  operator: string,
+  left: Expression,
+  right: Expression,
+  at: number | null,
+): Sql {
+  const ordered = operator.includes('<') || operator.includes('>');
+  if (left.kind === 'json' && right.kind === 'json' && ordered && operator !== '<>') {
+    const [[a = '', b = ''], [c = '', d = '']] = [sortKeys(left, at), sortKeys(right, at)];
+    return sql`coalesce(${a} ${operator} ${c}, ${b} ${operator} ${d})`;
+  }
+  const [a, b] = comparable(left, right, at);
+  return sql`(${a} ${operator} ${b})`;
+}
+
+export const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '//']);
+export const LIKES = lookup<string>({
+  '~~': 'like',
+  '!~~': 'not like',
+  '~~*': 'ilike',
+  '!~~*': 'not ilike',
+  like_escape: 'like',
+  not_like_escape: 'not like',
+  ilike_escape: 'ilike',
+  not_ilike_escape: 'not ilike',
+});
+
+export function arithmetic(
+  operator: string,
+  args: readonly Expression[],
+  at: number | null,
+): Expression {
+  const [left, right] = args;
+  if (!left) return refuse(at, `${operator} takes two operands`);
+  if (!right)
+    return made(
+      'number',
+      sql`(${operator === '-' ? '-' : '+'}(${as(left, 'number', at)})::double)`,
+      args,
+    );
+  const moment = [left, right].find(({ kind }) => isMoment(kind));
+  const other = moment === left ? right : left;
+  if (moment && other.kind === 'interval' && (operator === '+' || operator === '-')) {
+    return made(
+      moment.kind === 'date' ? 'datetime' : moment.kind,
+      guarded(args, sql`(${moment.sql}) ${operator} (${other.sql})`),
+      args,
+    );
+  }
+  if (moment && isMoment(other.kind) && operator === '-') {
+    return made(
+      'interval',
+      guarded(args, sql`(${as(left, 'timestamp', at)}) - (${as(right, 'timestamp', at)})`),
+      args,
+    );
+  }
+  const days = left.kind === 'date' && (operator === '+' || operator === '-');
+  if (days && right.kind !== 'date') {
+    const count = sql`try_cast(${as(right, 'number', at)} as integer)`;
+    return made('date', guarded(args, sql`(${left.sql}) ${operator} ${count}`), args);
+  }
+  const [a, b] = [left, right].map((value) => sql`(${as(value, 'number', at)})::double`);
+  // Of doubles the engine's `//` is not a whole number.
+  return made(
+    'number',
+    operator === '//'
+      ? sql`floor(${a ?? ''} / ${b ?? ''})`
+      : sql`(${a ?? ''} ${operator} ${b ?? ''})`,
+    args,
+  );
+}
+
+/** Characters of a LIKE pattern that is matched as a regular expression, at most. */
+const MAX_PATTERN = 1000;
+
+/**
+ * `value like pattern`, of literal patterns alone, and never by the engine's own matcher: that one tries every way to match, for
+ * minutes, and cannot be interrupted.
+ */
+export function likeness(
+  operator: string,
+  args: readonly Expression[],
+  dialect: Dialect,
+  at: number | null,
+): Expression {
+  const [value, pattern, mark] = args;
+  if (!value || !pattern) return refuse(at, 'LIKE takes a value and a pattern');
+  if (pattern.literal === undefined || pattern.kind !== 'text')
+    return refuse(at, 'The pattern of LIKE must be a string literal');
+  const ignoresCase = operator.includes('ilike');
+  const read = as(value, 'text', at);
+  const found = matched(
+    ignoresCase ? sql`lower(${read})` : read,
+    partsOf(
+      ignoresCase ? pattern.literal.toLowerCase() : pattern.literal,
+      markOf(mark, dialect, at),
+      at,
+    ),
+    at,
+  );
+  return made('bool', operator.startsWith('not') ? sql`(not ${found})` : found, args);
+}
+
+/** A piece of a pattern: a text, `%` or `_`. */
+type Part = { readonly text: string } | '%' | '_';
+
+function matched(value: Sql, parts: readonly Part[], at: number | null): Sql {
+  const [first, second, third] = parts;
+  const text = (part: Part | undefined) => (typeof part === 'object' ? literal(part.text) : null);
+  if (parts.length === 0) return sql`(${value} = '')`;
+  if (parts.length === 1 && text(first)) return sql`(${value} = ${text(first) ?? ''})`;
+  if (parts.length === 2 && second === '%' && text(first))
+    return sql`starts_with(${value}, ${text(first) ?? ''})`;
+  if (parts.length === 2 && first === '%' && text(second))
+    return sql`ends_with(${value}, ${text(second) ?? ''})`;
+  if (parts.length === 3 && first === '%' && third === '%' && text(second))
+    return sql`contains(${value}, ${text(second) ?? ''})`;
+  const expression = parts.map((part) =>
+    part === '%' ? '.*' : part === '_' ? '.' : part.text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'),
+  );
+  if (expression.join('').length > MAX_PATTERN) refuse(at, 'This pattern of LIKE is too long');
+  return sql`regexp_full_match(${value}, ${literal(`(?s)${expression.join('')}`)})`;
+}
+
+function partsOf(pattern: string, mark: string | null, at: number | null): Part[] {
+  const parts: Part[] = [];
+  let text = '';
+  const flush = () => {
+    if (text !== '') parts.push({ text });
+    text = '';
+  };
+  const characters = [...pattern];
+  for (let i = 0; i < characters.length; i++) {
+    const character = characters[i] ?? '';
+    if (character === mark) {
+      text += characters[++i] ?? refuse(at, 'The pattern ends in its escape character');
+    } else if (character === '%' || character === '_') {
+      flush();
+      if (character === '_' || parts.at(-1) !== '%') parts.push(character);
+    } else text += character;
+  }
+  flush();
+  return parts;
+}
+
+/** The escape character; BigQuery's patterns have the backslash without being told. */
+function markOf(mark: Expression | undefined, dialect: Dialect, at: number | null): string | null {
+  if (!mark) return dialect === 'bigquery' ? '\\' : null;
+  const [character, ...more] = mark.literal ?? '';
+  return character !== undefined && more.length === 0
+    ? character
+    : refuse(at, 'Expected ESCAPE with one character');
+}
+
+/** Measured: 20,000 hold the planner for eight seconds. */
+const MAX_MEMBERS = 1000;
+
+export function membership(
+  values: readonly Expression[],
+  wanted: boolean,
+  at: number | null,
+): Expression {
+  const [value, ...others] = values;
+  if (others.length > MAX_MEMBERS) refuse(at, `IN takes ${MAX_MEMBERS} values at most`);
+  const [list] = others;
+  if (!value || !list) throw new Error('BUG: IN without operands');
+  if (others.length === 1 && list.kind === 'array') {
+    const element: Expression = {
+      kind: list.element ?? 'null',
+      sql: 'e',
+      ...(list.element === 'json' ? { text: "json_extract_string(e, '$')" } : {}),
+    };
+    // The value stands beside the lambda: within one the engine finds no columns of an outer query.
+    const [read, sought] = comparable(element, value, at);
+    const elements = read === 'e' ? list.sql : sql`list_transform(${list.sql}, lambda e: ${read})`;
+    return made(
+      'bool',
+      sql`(${wanted ? '' : 'not '}list_contains(${elements}, ${sought}))`,
+      values,
+    );
+  }
+  const kinds = [...new Set(others.map(({ kind }) => kind).filter((kind) => kind !== 'null'))];
+  if (kinds.length === 1 && kinds[0] !== 'json') {
+    const pairs = others.map((other) => comparable(value, other, at));
+    return made(
+      'bool',
+      sql`(${pairs[0]?.[0] ?? ''} ${wanted ? '' : 'not '}in (${join(
+        pairs.map(([, other]) => other),
+        ', ',
+      )}))`,
+      values,
+    );
+  }
+  const tests = others.map((other) => compared(wanted ? '=' : '<>', value, other, at));
+  return made('bool', sql`(${join(tests, wanted ? ' or ' : ' and ')})`, values);
+}

@@ -1,0 +1,271 @@
+import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
+import { type Expression, pathOf, pathsOf, type Step } from '../typed-expression.ts';
+
+/**
+ * The records within one JSON column of a relation, as far as a query unnests them: `unnest(metadata) as m`,
+ * `unnest(m.request) as request`. All fields of them that the query names are taken out by one pass over the column,
+ * `from_json` with the structure that is asked for; one UNNEST gives the rows (docs/decisions/0010). Stored values with
+ * an array anywhere go a slower way, element by element.
+ */
+export interface Records {
+  /**
+   * Adds an unnested record: the members that lead to it from its parent, and whether a row without it is kept. Null when it
+   * cannot be had this way, as the query has it already.
+   */
+  add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
+  /** Whether nothing was unnested. */
+  isEmpty(): boolean;
+  /** The list whose elements are the rows, of the column `column`. */
+  list(column: string): Sql;
+  /** What must hold of the unnested row `row`; null when all rows stay. */
+  condition(row: string): Sql | null;
+}
+
+export interface RecordNode {
+  readonly records: Records;
+  /** A member of the record, or all of it without steps. */
+  member(steps: readonly Step[]): Expression;
+  /** Whether the query names a member of it. */
+  readonly isNamed: () => boolean;
+}
+
+interface Field {
+  readonly path: readonly string[];
+  asText: boolean;
+  asJson: boolean;
+}
+
+interface Extra {
+  readonly node: Node;
+  readonly steps: readonly Step[];
+  readonly name: string;
+}
+
+interface Node extends RecordNode {
+  readonly parent: Node | null;
+  readonly steps: readonly string[];
+  /** From the column's value. */
+  readonly path: readonly string[];
+  readonly left: boolean;
+  readonly name: string;
+  /** Where its element stands in the slower way. */
+  readonly place: string;
+  readonly fields: Map<string, Field>;
+}
+
+/** The records of a column; `row` is what the unnested row is called where it is read. */
+export function recordsOf(row: string): Records {
+  const nodes: Node[] = [];
+  const extras: Extra[] = [];
+
+  const records: Records = {
+    add(parent, steps, left) {
+      const path = [...((parent as Node | null)?.path ?? []), ...steps];
+      // A structure has each member once, as a record or as a value.
+      const fields = nodes.flatMap((node) => [...node.fields.values()]);
+      if ([...nodes, ...fields].some((taken) => clash(taken.path, path))) return null;
+      const node = makeNode(parent as Node | null, steps, path, left);
+      nodes.push(node);
+      return node;
+    },
+    isEmpty: () => nodes.length === 0,
+    list(column) {
+      const structure = literal(JSON.stringify(structureOf(tree())));
+      const plain = sql`[${element(sql`from_json(${column}, ${structure})`, ({ node, steps }) => coalesced('json_extract', column, [...node.path, ...steps]))}]`;
+      const any = sql`case when contains(${column}, '[') then ${slow(column)} else ${plain} end`;
+      if (!isCounted()) return any;
+      const one = sql`[${element(built(tree(), []), () => '')}]`;
+      return sql`case when starts_with(${column}, '{') then ${one} else ${any} end`;
+    },
+    condition(read) {
+      const needed = nodes.filter(({ left }) => !left);
+      const tests = needed.map(
+        ({ path }) => sql`${[`${read}.r`, ...path.map(identifier)].join('.')} is not null`,
+      );
+      return tests.length === 0 ? null : join(tests, ' and ');
+    },
+  };
+  return records;
+
+  /** Whether nothing is asked of the column's records but how many there are: an object, whatever is in it, is one. */
+  function isCounted(): boolean {
+    const [node, ...more] = nodes;
+    return node?.path.length === 0 && !node.isNamed() && more.length === 0 && extras.length === 0;
+  }
+
+  function makeNode(
+    parent: Node | null,
+    steps: readonly string[],
+    path: readonly string[],
+    left: boolean,
+  ): Node {
+    const fields = new Map<string, Field>();
+    const node: Node = {
+      records,
+      parent,
+      steps,
+      path,
+      left,
+      fields,
+      name: `n${nodes.length}`,
+      place: `s.n${nodes.length}`,
+      isNamed: () => fields.size > 0 || nodes.some((child) => child.parent === node),
+      member(members) {
+        const names = members.filter((step) => typeof step === 'string');
+        const whole = names.length !== members.length || members.length === 0;
+        return whole ? extra(node, members) : fieldOf(node, names);
+      },
+    };
+    return node;
+  }
+
+  function fieldOf(node: Node, names: readonly string[]): Expression {
+    const [first = ''] = names;
+    // Deeper down, what stands between may be an array, which a structure does not look into.
+    if (names.length > 1 || isTaken(node, first)) return extra(node, names);
+    // Throws for a name that no path can hold.
+    pathOf(names);
+    const field = node.fields.get(first) ?? {
+      path: [...node.path, first],
+      asText: false,
+      asJson: false,
+    };
+    node.fields.set(first, field);
+    const place = [`${row}.r`, ...field.path.map(identifier)].join('.');
+    return {
+      kind: 'json',
+      get sql() {
+        field.asJson = true;
+        return place;
+      },
+      get text() {
+        field.asText = true;
+        return { spell: () => (field.asJson ? `json_extract_string(${place}, '$')` : place) };
+      },
+      member: (steps) => node.member([first, ...steps]),
+    };
+  }
+
+  /** Members that differ in letter case alone are one to the engine; the structure can hold neither them nor a record twice. */
+  function isTaken(node: Node, name: string): boolean {
+    const twin = [...node.fields.keys()].some(
+      (other) => other !== name && other.toLowerCase() === name.toLowerCase(),
+    );
+    return twin || nodes.some(({ path }) => startsWith(path, [...node.path, name]));
+  }
+
+  function extra(node: Node, steps: readonly Step[]): Expression {
+    const known = extras.find((other) => other.node === node && sameSteps(other.steps, steps));
+    const found = known ?? { node, steps, name: `w${extras.length}` };
+    if (!known) extras.push(found);
+    const place = `${row}.${found.name}`;
+    return {
+      kind: 'json',
+      sql: place,
+      text: `json_extract_string(${place}, '$')`,
+      member: (more) => node.member([...steps, ...more]),
+    };
+  }
+
+  function element(structure: Sql, readAs: (extra: Extra) => Sql): Sql {
+    const members = extras.map((each) => sql`${each.name}: ${readAs(each)}`);
+    return sql`{${join([sql`r: ${structure}`, ...members], ', ')}}`;
+  }
+
+  /** The members that are asked for, as nested objects; leaves are fields. */
+  function tree(): Branch {
+    const root: Branch = new Map();
+    for (const node of nodes) {
+      const branch = node.path.reduce(descend, root);
+      for (const [name, field] of node.fields) branch.set(name, field);
+    }
+    return root;
+  }
+
+  /**
+   * Element by element, in the order that the records were unnested in: a list of structures, to which each record adds a member. Lambdas
+   * within each other would be shorter, but the engine's binder takes twice as long for each.
+   */
+  function slow(column: string): Sql {
+    const list = nodes.reduce<Sql>((rows, node) => {
+      const value = coalesced('json_extract', node.parent ? node.parent.place : column, node.steps);
+      const each = sql`list_transform(${elements(value, node)}, lambda e: struct_insert(s, ${node.name} := e))`;
+      return sql`flatten(list_transform(${rows}, lambda s: ${each}))`;
+    }, '[{n: 0}]');
+    const made = element(built(tree(), []), ({ node, steps }) =>
+      coalesced('json_extract', node.place, steps),
+    );
+    return sql`list_transform(${list}, lambda s: ${made})`;
+  }
+
+  function built(branch: Branch, path: readonly string[]): Sql {
+    const members = [...branch].map(([name, below]) => {
+      const value = below instanceof Map ? built(below, [...path, name]) : fieldValue(below);
+      return sql`${identifier(name)}: ${value}`;
+    });
+    return members.length === 0
+      ? sql`{${identifier(NONE)}: null::varchar}`
+      : sql`{${join(members, ', ')}}`;
+  }
+
+  function fieldValue(field: Field): Sql {
+    const node = nodes.find(({ fields }) => [...fields.values()].includes(field));
+    if (!node) throw new Error('BUG: a field without its record');
+    const value = coalesced('json_extract', node.place, field.path.slice(node.path.length));
+    return field.asJson
+      ? sql`nullif(${value}, 'null'::json)`
+      : sql`json_extract_string(${value}, '$')`;
+  }
+}
+
+type Branch = Map<string, Branch | Field>;
+
+/** Stands where a record is asked for, but none of its members: a structure may not be empty. */
+const NONE = '-';
+
+function structureOf(branch: Branch): object {
+  const members = [...branch].map(([name, below]) => [
+    name,
+    below instanceof Map ? structureOf(below) : below.asJson ? 'JSON' : 'VARCHAR',
+  ]);
+  return members.length === 0 ? { [NONE]: 'VARCHAR' } : Object.fromEntries(members);
+}
+
+function descend(branch: Branch, name: string): Branch {
+  const below = branch.get(name);
+  if (below instanceof Map) return below;
+  const made: Branch = new Map();
+  branch.set(name, made);
+  return made;
+}
+
+/**
+ * What a JSON value holds to be unnested: itself, or its elements; of none one NULL, where the row is to stay. Where members are
+ * named only records count.
+ */
+function elements(value: Sql, { left, isNamed }: Node): Sql {
+  const wanted = isNamed() ? "json_type(o) = 'OBJECT'" : "json_type(o) <> 'NULL'";
+  const list = sql`list_filter(case when json_type(${value}) = 'ARRAY' then from_json(${value}, '["JSON"]') else [${value}] end, lambda o: ${wanted})`;
+  return left ? sql`coalesce(nullif(${list}, []), [null])` : list;
+}
+
+function coalesced(extract: string, value: Sql, steps: readonly Step[]): Sql {
+  if (steps.length === 0) return value;
+  const calls = pathsOf(steps).map((path) => sql`${extract}(${value}, ${path})`);
+  return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
+}
+
+function clash(left: readonly string[], right: readonly string[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((name, i) => name.toLowerCase() === right[i]?.toLowerCase())
+  );
+}
+
+function startsWith(path: readonly string[], beginning: readonly string[]): boolean {
+  return path.length >= beginning.length && clash(path.slice(0, beginning.length), beginning);
+}
+
+function sameSteps(left: readonly Step[], right: readonly Step[]): boolean {
+  return left.length === right.length && left.every((step, i) => step === right[i]);
+}

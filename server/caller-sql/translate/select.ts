@@ -1,0 +1,217 @@
+import { refuse, shown } from '../error.ts';
+import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
+import { join, print, type Sql, sql } from '../sql-fragment.ts';
+import { as, type Expression } from '../typed-expression.ts';
+import type { Context, Query } from './context.ts';
+import { from } from './from.ts';
+import { keysOf, MAX_KEYS, type Modifiers, modifiersOf, type Order, orderOf } from './ordering.ts';
+import type { Column, Scope } from './scope.ts';
+import {
+  type Alias,
+  aliasOf,
+  type Item,
+  nameOf,
+  ordinal,
+  unnamed,
+  withAliases,
+} from './select-list.ts';
+import type { From } from './table-refs.ts';
+
+const MAX_COLUMNS = 500;
+
+/** Checks a SELECT, clause by clause, and writes it anew. */
+export function select(context: Context, node: TreeNode, outer: Scope, depth: number): Query {
+  const at = context.at(node);
+  only(
+    node,
+    [
+      'modifiers',
+      'cte_map',
+      'select_list',
+      'from_table',
+      'where_clause',
+      'group_expressions',
+      'group_sets',
+      'aggregate_handling',
+      'having',
+      'qualify',
+    ],
+    at,
+  );
+  const source = from(context, nodeOf(node.from_table), outer, depth);
+  const scope: Scope = { ...outer, relations: source.relations, outer };
+  const of = (child: unknown) => context.expression(nodeOf(child), scope);
+
+  const list = nodesOf(node.select_list);
+  if (list.length > MAX_COLUMNS) refuse(at, `A query may have ${MAX_COLUMNS} columns at most`);
+  const items = list.map((child): Item => ({ name: nameOf(context, child), value: of(child) }));
+  const alias = aliasOf(context, items, scope);
+
+  const where =
+    node.where_clause === undefined
+      ? null
+      : plain(of(node.where_clause), 'WHERE', context.at(nodeOf(node.where_clause)));
+  const groups = grouping(context, node, items, alias, of, at);
+  const condition = (child: unknown, clause: string) => {
+    const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope);
+    return clause === 'HAVING' && value.window
+      ? refuse(at, 'HAVING cannot hold a window function')
+      : as(value, 'bool', at);
+  };
+  const having = node.having === undefined ? null : condition(node.having, 'HAVING');
+  const qualify = node.qualify === undefined ? null : condition(node.qualify, 'QUALIFY');
+
+  const modifiers = modifiersOf(context, node, at);
+  const orders = orderOf(context, modifiers.orders, items, alias, (child) =>
+    withAliases(context, child, items, scope),
+  );
+  const aggregated =
+    groups !== null || having !== null || items.some(({ value }) => value.aggregate);
+  if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
+  const newest = newestOf(source, modifiers, orders, {
+    aggregated,
+    qualify: qualify !== null,
+    items,
+  });
+  const windowed = qualify !== null || items.some(({ value }) => value.window);
+  const isTakenApart =
+    !aggregated &&
+    !windowed &&
+    !modifiers.distinct &&
+    (modifiers.limit ?? modifiers.offset) === null;
+  const { keys, hidden } = keysOf(
+    [...orders, ...newest.orders],
+    modifiers.distinct || groups === 'all',
+    at,
+  );
+
+  const columns = [
+    ...items.map(({ value }, i) => sql`${value.sql} as c${String(i + 1)}`),
+    ...hidden,
+  ];
+  const clauses = [
+    sql`select ${modifiers.distinct ? 'distinct ' : ''}${join(columns, ', ')}`,
+    source.sql === '' ? '' : sql` from ${source.sql}`,
+    where === null ? '' : sql` where ${where}`,
+    groups === null
+      ? ''
+      : groups === 'all'
+        ? ' group by all'
+        : sql` group by ${join(groups, ', ')}`,
+    having === null ? '' : sql` having ${having}`,
+    qualify === null ? '' : sql` qualify ${qualify}`,
+  ];
+  return {
+    columns: items.map(({ name, value }, i) => columnOf(name ?? unnamed(items, i), value)),
+    rows: clauses,
+    keys,
+    limit: modifiers.limit,
+    offset: modifiers.offset,
+    newestOf: newest.view,
+    tables: isTakenApart ? outer.joined.tables : 1,
+  };
+}
+
+function plain(value: Expression, clause: string, at: number | null): Sql {
+  if (value.aggregate) refuse(at, `${clause} cannot hold an aggregate function; HAVING can`);
+  if (value.window) refuse(at, `${clause} cannot hold a window function; QUALIFY can`);
+  return as(value, 'bool', at);
+}
+
+function grouping(
+  context: Context,
+  node: TreeNode,
+  items: readonly Item[],
+  alias: Alias,
+  of: (child: unknown) => Expression,
+  at: number | null,
+): Sql[] | 'all' | null {
+  if (node.aggregate_handling === 'FORCE_AGGREGATES') return 'all';
+  const groups = nodesOf(node.group_expressions);
+  if (groups.length > MAX_KEYS) refuse(at, `GROUP BY takes ${MAX_KEYS} expressions at most`);
+  const sets = Array.isArray(node.group_sets) ? node.group_sets : [];
+  if (sets.length > 1 || (Array.isArray(sets[0]) && sets[0].length !== groups.length))
+    refuse(at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
+  if (groups.length === 0) return null;
+  return groups.map((group) => {
+    const value = ordinal(context, group, items) ?? alias(group) ?? of(group);
+    if (value.aggregate || value.window)
+      refuse(context.at(group), 'GROUP BY cannot hold an aggregate function');
+    if (value.kind === 'array') refuse(context.at(group), 'GROUP BY cannot hold an array');
+    // A bare number would be the place of a column to the engine.
+    return value.literal !== undefined && value.kind === 'number'
+      ? sql`(${value.sql})::varchar`
+      : value.sql;
+  });
+}
+
+/** A column of a table as the statement that is written names it; texts in quotes are left out. */
+const COLUMN = /\bt\d+\.(?:"|record_|v\b|o\b|c\d)/;
+
+/** A column of the result that is neither grouped by nor aggregated is an error to the engine, which cannot say where. */
+function checkGroups(
+  context: Context,
+  nodes: readonly TreeNode[],
+  items: readonly Item[],
+  groups: readonly Sql[],
+) {
+  items.forEach(({ name, value }, i) => {
+    const at = context.at(nodes[i] ?? {});
+    if (value.aggregate || value.window || value.nested) return;
+    context.later(() => {
+      const text = print(value.sql);
+      // The longest first: one may be a part of another.
+      const printed = groups.map(print).sort((a, b) => b.length - a.length);
+      const rest = printed.reduce((left, group) => left.replaceAll(group, ''), text);
+      if (COLUMN.test(rest.replaceAll(/'(?:[^']|'')*'/g, '')))
+        refuse(
+          at,
+          `Each column of the result must be in GROUP BY or within an aggregate function, ${shown(name ?? unnamed(items, i))} is not`,
+        );
+    });
+  });
+}
+
+function columnOf(name: string, { kind, element, growth }: Expression): Column {
+  return { name, kind, growth: growth ?? 1, ...(element ? { element } : {}) };
+}
+
+/**
+ * Whether the newest rows of one view are asked for: then they can be looked for among the newest first. Rows of one view in no
+ * particular order are given newest first, too.
+ */
+function newestOf(
+  source: From,
+  modifiers: Modifiers,
+  orders: readonly Order[],
+  { aggregated, qualify, items }: { aggregated: boolean; qualify: boolean; items: readonly Item[] },
+): { view: string | null; orders: Order[] } {
+  const windowed = items.some(({ value }) => value.window);
+  const [table, ...others] = source.tables;
+  const timestamp = table?.relation.column('timestamp');
+  if (
+    source.view === null ||
+    !table ||
+    others.length > 0 ||
+    !timestamp ||
+    timestamp.kind !== 'timestamp' ||
+    aggregated ||
+    qualify ||
+    windowed ||
+    modifiers.distinct
+  )
+    return { view: null, orders: [] };
+  if (orders.length === 0)
+    return {
+      view: source.view,
+      orders: [{ column: null, value: timestamp, descending: true, nulls: 'last' }],
+    };
+  const [first] = orders;
+  const column = first?.value.column;
+  const isNewest =
+    first?.descending &&
+    first.nulls === 'last' &&
+    column?.relation === table.relation &&
+    column.name === 'timestamp';
+  return { view: isNewest ? source.view : null, orders: [] };
+}

@@ -1,0 +1,81 @@
+import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
+import type { Context } from './context.ts';
+import type { Records } from './records.ts';
+import { type Column, type Relation, tableRelation } from './scope.ts';
+
+/** A FROM clause, or a part of it. */
+export interface From {
+  readonly sql: Sql;
+  readonly relations: readonly Relation[];
+  /** The tables in it, whose JSON columns can be unnested where they stand. */
+  readonly tables: readonly Table[];
+  /** The view, where it is all that there is beside its own records. */
+  readonly view: string | null;
+  /** Whether it is a join, which stands in brackets where it is joined to something. */
+  readonly composite: boolean;
+}
+
+/** A view, a table of the caller's own or a subquery. */
+export interface Table {
+  readonly relation: Relation;
+  readonly columns: readonly Placed[];
+  /** The records of each JSON column, once one is unnested. */
+  readonly records: Map<string, Records>;
+  readonly id: string;
+  /** Whether an outer join may put NULLs in its place. */
+  nullable: boolean;
+}
+
+/** A column, and what it is called in the engine. */
+export type Placed = Column & { readonly sql: string };
+
+export const NOTHING: From = {
+  sql: '',
+  relations: [],
+  tables: [],
+  view: null,
+  composite: false,
+};
+
+/** A FROM clause of one table, whose rows `source` gives. */
+export function tableFrom(
+  context: Context,
+  alias: string | null,
+  source: Sql,
+  columns: readonly Placed[],
+  view: string | null,
+): From {
+  const id = `t${context.fresh()}`;
+  const relation = tableRelation(alias?.toLowerCase() ?? null, id, columns);
+  const made: Table = { relation, columns, records: new Map(), id, nullable: false };
+  return {
+    sql: { spell: () => print(block(made, source)) },
+    relations: [relation],
+    tables: [made],
+    view,
+    composite: false,
+  };
+}
+
+/** A table with the records of its columns beside them. */
+function block({ id, records, columns }: Table, source: Sql): Sql {
+  let result = source;
+  for (const [name, unnested] of records) {
+    const column = columns.find((each) => each.name === name);
+    const row = rowName(name, columns);
+    const rows = sql`select v.*, unnest(${unnested.list(`v.${identifier(column?.sql ?? name)}`)}) as ${row} from ${result} as v`;
+    const condition = unnested.condition(`u.${row}`);
+    result = condition ? sql`(select * from (${rows}) as u where ${condition})` : sql`(${rows})`;
+  }
+  return sql`${result} as ${id}`;
+}
+
+/** A name that no column of a view begins with, and each column's own. */
+export function rowName(column: string, columns: readonly Column[]): string {
+  return `record_${columns.findIndex(({ name }) => name === column)}`;
+}
+
+/** The columns as a checked query calls them. */
+export function numbered(columns: readonly Column[]): Placed[] {
+  return columns.map((column, i) => ({ ...column, sql: `c${i + 1}` }));
+}

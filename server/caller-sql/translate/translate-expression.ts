@@ -1,0 +1,209 @@
+import { lookup } from '../dictionary.ts';
+import { refuse, shown } from '../error.ts';
+import { made } from '../functions/index.ts';
+import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
+import { join, sql } from '../sql-fragment.ts';
+import {
+  alike,
+  as,
+  type Expression,
+  NULL,
+  nameOf,
+  type Step,
+  within,
+} from '../typed-expression.ts';
+import { cast } from './casts.ts';
+import type { Context } from './context.ts';
+import { call, called, unsure } from './function-calls.ts';
+import { constant } from './literals.ts';
+import { compared, comparison, membership } from './operators.ts';
+import { resolve, type Scope } from './scope.ts';
+import { subquery } from './subqueries.ts';
+import { windowed } from './window-functions.ts';
+
+/** Checks an expression of the caller's and writes it anew. Throws SqlRefused for whatever is not known here. */
+export function expression(context: Context, node: TreeNode, scope: Scope): Expression {
+  const at = context.at(node);
+  context.count('parts of an expression', at);
+  const of = (child: unknown) => context.expression(nodeOf(child), scope);
+  switch (node.class) {
+    case 'CONSTANT':
+      return constant(context, node);
+    case 'COLUMN_REF':
+      return columnRef(context, node, scope);
+    case 'PARAMETER':
+      return parameter(context, node);
+    case 'FUNCTION':
+      return call(context, node, scope);
+    case 'CAST':
+      only(node, ['child', 'cast_type', 'try_cast'], at);
+      return cast(
+        context,
+        node.try_cast ? unsure(of(node.child)) : of(node.child),
+        nodeOf(node.cast_type),
+        at,
+      );
+    case 'COMPARISON':
+      only(node, ['left', 'right'], at);
+      return comparison(String(node.type), of(node.left), of(node.right), at);
+    case 'BETWEEN': {
+      only(node, ['input', 'lower', 'upper'], at);
+      const [input, lower, upper] = [of(node.input), of(node.lower), of(node.upper)];
+      const bounds = [compared('>=', input, lower, at), compared('<=', input, upper, at)];
+      return made('bool', sql`(${join(bounds, ' and ')})`, [input, lower, upper]);
+    }
+    case 'CONJUNCTION': {
+      only(node, ['children'], at);
+      const parts = nodesOf(node.children).map(of);
+      const operator = node.type === 'CONJUNCTION_AND' ? ' and ' : ' or ';
+      return made(
+        'bool',
+        sql`(${join(
+          parts.map((part) => as(part, 'bool', at)),
+          operator,
+        )})`,
+        parts,
+      );
+    }
+    case 'OPERATOR':
+      return operator(context, node, scope);
+    case 'CASE':
+      return cases(node, of, at);
+    case 'SUBQUERY':
+      return subquery(context, node, scope);
+    case 'WINDOW':
+      return windowed(context, node, scope);
+    case 'LAMBDA':
+      // The engine's parser takes `value -> 'member'` for one.
+      only(node, ['lhs', 'expr', 'syntax_type'], at);
+      return called(context, '->', [of(node.lhs), of(node.expr)], at);
+    case 'STAR':
+      return refuse(at, 'A * is not allowed: name the columns (count(*) is fine)');
+    default:
+      return refuse(at, 'This is not supported in SQL of your own');
+  }
+}
+
+const NOW = lookup<string>({
+  current_timestamp: 'current_timestamp',
+  current_date: 'current_date',
+  current_datetime: 'current_datetime',
+  current_time: 'current_time',
+});
+
+function columnRef(context: Context, node: TreeNode, scope: Scope): Expression {
+  const at = context.at(node);
+  only(node, ['column_names'], at);
+  const names = textsOf(node.column_names).map(context.name);
+  const [first = ''] = names;
+  const now = names.length === 1 && NOW[first.toLowerCase()];
+  return now ? called(context, now, [], at) : resolve(names, scope, at);
+}
+
+function parameter(context: Context, node: TreeNode): Expression {
+  const at = context.at(node);
+  only(node, ['identifier'], at);
+  const name = String(node.identifier);
+  const [declared, kind] =
+    [...context.parameters].find(([each]) => each.toLowerCase() === name.toLowerCase()) ?? [];
+  if (!declared || !kind) {
+    const known = [...context.parameters.keys()].map((each) => `@${each}`);
+    return refuse(
+      context.spelled.placeOf(name),
+      `There is no parameter ${shown(name)} here; there are ${known.join(', ') || 'none'}`,
+    );
+  }
+  return { kind, sql: `$${declared}::${kind === 'text' ? 'varchar' : 'timestamp'}` };
+}
+
+function operator(context: Context, node: TreeNode, scope: Scope): Expression {
+  const at = context.at(node);
+  only(node, ['children'], at);
+  const children = nodesOf(node.children);
+  const of = (child: TreeNode | undefined) => context.expression(nodeOf(child), scope);
+  switch (node.type) {
+    case 'OPERATOR_NOT': {
+      const value = of(children[0]);
+      return made('bool', sql`(not ${as(value, 'bool', at)})`, [value]);
+    }
+    case 'OPERATOR_IS_NULL':
+    case 'OPERATOR_IS_NOT_NULL': {
+      const value = of(children[0]);
+      const test = node.type === 'OPERATOR_IS_NULL' ? 'is null' : 'is not null';
+      return made(
+        'bool',
+        sql`(${value.kind === 'json' ? as(value, 'text', at) : value.sql} ${test})`,
+        [value],
+      );
+    }
+    case 'OPERATOR_COALESCE':
+      return called(context, 'coalesce', children.map(of), at);
+    case 'OPERATOR_TRY':
+      return of(children[0]);
+    case 'COMPARE_IN':
+    case 'COMPARE_NOT_IN':
+      return membership(children.map(of), node.type === 'COMPARE_IN', at);
+    case 'ARRAY_EXTRACT':
+    case 'STRUCT_EXTRACT':
+      return subscript(context, node, scope);
+    default:
+      return refuse(at, 'This operator is not supported in SQL of your own');
+  }
+}
+
+/** `value[offset(1)].member`, and the like. */
+function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
+  const at = context.at(node);
+  const [child, index] = nodesOf(node.children);
+  const value = context.expression(nodeOf(child), scope);
+  const step = stepOf(context, nodeOf(index), at);
+  if (value.kind === 'json') return within(value, [step]);
+  if (value.kind !== 'array' || typeof step !== 'number')
+    return refuse(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
+  const kind = value.element ?? 'null';
+  const item = sql`list_extract(${value.sql}, ${String(step + 1)})`;
+  // Of a list that is NULL the engine forgets what it would hold.
+  return made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
+}
+
+function stepOf(context: Context, node: TreeNode, at: number | null): Step {
+  if (node.class === 'CONSTANT') {
+    const index = constant(context, node);
+    if (index.kind === 'text') return index.literal ?? '';
+    const number = Number(index.literal);
+    // The engine counts from 1.
+    return place(context.dialect === 'duckdb' ? number - 1 : number, at);
+  }
+  const name = node.class === 'FUNCTION' ? String(node.function_name) : '';
+  const [argument] = nodesOf(node.children);
+  if ((name !== 'offset_of' && name !== 'ordinal_of') || argument?.class !== 'CONSTANT')
+    return refuse(at, 'A place in an array must be a number, as in value[OFFSET(0)]');
+  const number = Number(constant(context, argument).literal);
+  return place(name === 'offset_of' ? number : number - 1, at);
+}
+
+function place(index: number, at: number | null): number {
+  return Number.isInteger(index) && index >= 0 && index < 100_000
+    ? index
+    : refuse(at, 'A place in an array is a whole number, and not negative');
+}
+
+function cases(node: TreeNode, of: (child: unknown) => Expression, at: number | null): Expression {
+  only(node, ['case_checks', 'else_expr'], at);
+  const checks = nodesOf(node.case_checks).map((check) => {
+    only(check, ['when_expr', 'then_expr'], at);
+    return { when: of(check.when_expr), result: of(check.then_expr) };
+  });
+  const otherwise: Expression = node.else_expr === undefined ? NULL : of(node.else_expr);
+  const { kind, element, values } = alike([...checks.map(({ result }) => result), otherwise], at);
+  const branches = checks.map(
+    ({ when }, i) => sql`when ${as(when, 'bool', at)} then ${values[i] ?? ''}`,
+  );
+  const all = [otherwise, ...checks.flatMap(({ when, result }) => [when, result])];
+  return made(
+    kind,
+    sql`case ${join(branches, ' ')} else ${values.at(-1) ?? NULL.sql} end`,
+    all,
+    element ? { element } : {},
+  );
+}

@@ -1,0 +1,356 @@
+import { refuse, shown } from './error.ts';
+import { join, literal, type Sql, sql } from './sql-fragment.ts';
+
+/**
+ * What an expression gives. `json`: a value of a record, of any JSON type, which its use decides; `timestamp`: a moment,
+ * `datetime`: a date and time of day without a zone, both TIMESTAMP in the engine; `null`: NULL without a type.
+ */
+export type Kind =
+  | 'text'
+  | 'number'
+  | 'bool'
+  | 'timestamp'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'interval'
+  | 'json'
+  | 'array'
+  | 'null';
+
+/** A step into a JSON value: a member's name, or a place in an array, from 0. */
+export type Step = string | number;
+
+/**
+ * A checked expression of the caller's. Every one is total: whatever values it meets, it gives NULL rather than an error,
+ * so that no row, and none that the caller may not see, can make a query fail.
+ */
+export interface Expression {
+  readonly kind: Kind;
+  /**
+   * In the engine: VARCHAR, a number, BOOLEAN, TIMESTAMP, DATE, TIME, INTERVAL, JSON, a list. Of a record's field it is made when it is
+   * asked for, and then costs more than `text`: do not take it, nor copy the expression, without need.
+   */
+  readonly sql: Sql;
+  /** Of an array: what its elements are. */
+  readonly element?: Kind;
+  /** Of JSON: strings without their quotes, other values as their JSON text, NULL for JSON's null. */
+  readonly text?: Sql;
+  /** Of JSON that comes from a record: its members, where that is cheaper than to take the value apart. */
+  readonly member?: (steps: readonly Step[]) => Expression;
+  /** Of a literal: its value. */
+  readonly literal?: string;
+  /** How many times longer than a stored text a text in it may be. */
+  readonly growth?: number;
+  readonly aggregate?: boolean;
+  readonly window?: boolean;
+  /** Whether a subquery stands in it. */
+  readonly nested?: boolean;
+  /** Whether a column of the query that it stands in is in it, and whether one of a query farther out is. */
+  readonly own?: boolean;
+  readonly outer?: boolean;
+  /** The column of a view that it is. */
+  readonly column?: { readonly relation: object; readonly name: string };
+}
+
+/** NULL. The engine has functions of one name for several types, and would not know which of them is meant. */
+export const NULL: Expression = { kind: 'null', sql: 'null::varchar' };
+
+/** What NULL is as a value of each kind. An array's is that of its elements, which whoever asks for one says. */
+const NULLS: Readonly<Record<Kind, string>> = {
+  text: 'null::varchar',
+  number: 'null::bigint',
+  bool: 'null::boolean',
+  timestamp: 'null::timestamp',
+  datetime: 'null::timestamp',
+  date: 'null::date',
+  time: 'null::time',
+  interval: 'null::interval',
+  json: 'null::json',
+  array: 'null',
+  null: NULL.sql as string,
+};
+
+/** Texts may grow this much within a query: functions that put texts together are not bounded by the memory limit. */
+export const MAX_GROWTH = 32;
+
+const MEMBER_NAME = /^[^"\\*\p{Cc}]{1,256}$/u;
+
+/** The JSON path of `steps`, for the engine. Throws SqlRefused for names that a path cannot hold. */
+export function pathOf(steps: readonly Step[]): string {
+  const path = steps.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    if (!MEMBER_NAME.test(step)) refuse(null, `A field cannot be called ${shown(step)}`);
+    return `."${step}"`;
+  });
+  return literal(`$${path.join('')}`);
+}
+
+/** A JSON value as an expression. */
+export function jsonOf(value: Sql, rest: Partial<Expression> = {}): Expression {
+  return { kind: 'json', sql: value, text: sql`json_extract_string(${value}, '$')`, ...rest };
+}
+
+/** What a column holds, read at `place`. */
+export function readFrom(
+  { kind, element, growth }: Pick<Expression, 'kind' | 'element' | 'growth'>,
+  place: string,
+  rest: Partial<Expression> = {},
+): Expression {
+  if (kind === 'null') return NULL;
+  const whole = { growth: growth ?? 1, ...(element ? { element } : {}), ...rest };
+  return kind === 'json' ? jsonOf(place, whole) : { kind, sql: place, ...whole };
+}
+
+/**
+ * A value within a JSON value. Where records are nested, each may be stored as an object or as an array of one: names alone find
+ * both, and so does `[0]`.
+ */
+export function within(value: Expression, steps: readonly Step[]): Expression {
+  if (value.member) return value.member(steps);
+  const paths = pathsOf(steps);
+  const found = (extract: string) => {
+    const calls = paths.map((path) => sql`${extract}(${value.sql}, ${path})`);
+    return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
+  };
+  return {
+    kind: 'json',
+    sql: found('json_extract'),
+    text: found('json_extract_string'),
+    ...flags([value]),
+  };
+}
+
+/** The paths that may lead to a value: all objects; or arrays, of which the first element counts where no place is given. */
+export function pathsOf(steps: readonly Step[]): string[] {
+  const names = steps.filter((step) => typeof step === 'string');
+  const plain = steps.every((step) => step === 0 || typeof step === 'string');
+  const places = steps.flatMap((step, i) => {
+    if (typeof step === 'number') return [step];
+    const nested = i > 0 && typeof steps[i - 1] === 'string';
+    return nested ? [0, step] : [step];
+  });
+  const rooted = typeof steps[0] === 'string' && names.length > 0 ? [[0, ...places]] : [];
+  const all = [...(plain ? [names] : []), places, ...rooted].map(pathOf);
+  return [...new Set(all)];
+}
+
+/** What holds of an expression because it holds of a part of it. */
+export function flags(
+  parts: readonly Expression[],
+): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'own' | 'outer' | 'growth'> {
+  return {
+    aggregate: parts.some(({ aggregate }) => aggregate),
+    window: parts.some(({ window }) => window),
+    nested: parts.some(({ nested }) => nested),
+    own: parts.some(({ own }) => own),
+    outer: parts.some(({ outer }) => outer),
+    growth: Math.max(1, ...parts.map(({ growth }) => growth ?? 1)),
+  };
+}
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  text: 'a string',
+  number: 'a number',
+  bool: 'a condition',
+  timestamp: 'a timestamp',
+  datetime: 'a datetime',
+  date: 'a date',
+  time: 'a time of day',
+  interval: 'an interval',
+  json: 'a value',
+  array: 'an array',
+  null: 'NULL',
+};
+
+export function nameOf(kind: Kind): string {
+  return NAMES[kind];
+}
+
+const MOMENT =
+  /^\s*\d{4}-\d{1,2}-\d{1,2}(?:[Tt ]+\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,9})?)?)?\s*(?:Z|z|UTC|[+-]\d{1,2}(?::?\d{2})?)?\s*$/;
+const MOMENTS: readonly Kind[] = ['timestamp', 'datetime', 'date'];
+
+/** Whether the kind is a point in time. */
+export function isMoment(kind: Kind): boolean {
+  return MOMENTS.includes(kind);
+}
+
+/**
+ * The value as one of the kind `to`, NULL where it cannot be read so. Throws SqlRefused where that makes no sense, or a
+ * literal is none.
+ */
+export function as(value: Expression, to: Kind, at: number | null): Sql {
+  const { kind } = value;
+  if (kind === 'null') return NULLS[to];
+  if (kind === to) return value.sql;
+  const text = kind === 'json' ? (value.text ?? value.sql) : value.sql;
+  const readable = kind === 'json' || kind === 'text';
+  switch (to) {
+    case 'text':
+      return textOf(value, at);
+    case 'json':
+      return jsonText(value, at);
+    case 'number':
+      if (kind === 'text' && value.literal !== undefined && Number.isNaN(Number(value.literal)))
+        refuse(at, `Expected a number, got the string ${shown(value.literal)}`);
+      if (readable || kind === 'bool') return sql`try_cast(${text} as double)`;
+      break;
+    case 'bool':
+      if (readable)
+        return sql`(case lower(${text}) when 'true' then true when 'false' then false end)`;
+      break;
+    case 'timestamp':
+    case 'datetime':
+      if (readable) return momentOf(value, text, at);
+      if (isMoment(kind)) return sql`try_cast(${value.sql} as timestamp)`;
+      break;
+    case 'date':
+      if (readable) return sql`try_cast(${momentOf(value, text, at)} as date)`;
+      if (isMoment(kind)) return sql`try_cast(${value.sql} as date)`;
+      break;
+    case 'time':
+      if (readable) return sql`try_cast(${text} as time)`;
+      if (kind === 'timestamp' || kind === 'datetime') return sql`try_cast(${value.sql} as time)`;
+      break;
+  }
+  return refuse(at, `Expected ${NAMES[to]}, got ${NAMES[kind]}`);
+}
+
+function momentOf(value: Expression, text: Sql, at: number | null): Sql {
+  if (value.literal !== undefined && !MOMENT.test(value.literal))
+    refuse(at, `Expected a timestamp such as '2026-11-20T14:00:00Z', got ${shown(value.literal)}`);
+  const moment = sql`try_cast(try_cast(${text} as timestamptz) as timestamp)`;
+  if (value.literal !== undefined) return moment;
+  // Near the ends of the engine's range a zone is beyond it, and the cast an error for all that it is tried.
+  return sql`(case when regexp_matches(${text}, '^\\s*\\d{4}-\\d') then ${moment} end)`;
+}
+
+function textOf(value: Expression, at: number | null): Sql {
+  switch (value.kind) {
+    case 'json':
+      return value.text ?? value.sql;
+    case 'timestamp':
+      return sql`(${fraction(value.sql, '%Y-%m-%d %H:%M:%S')} || '+00')`;
+    case 'datetime':
+      return fraction(value.sql, '%Y-%m-%d %H:%M:%S');
+    case 'array':
+      return refuse(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
+    default:
+      return sql`(${value.sql})::varchar`;
+  }
+}
+
+/** A moment in this form, with its microseconds where there are any. */
+function fraction(value: Sql, form: string): Sql {
+  return sql`(case when epoch_us(${value}) % 1000000 = 0 then strftime(${value}, '${form}') else strftime(${value}, '${form}.%f') end)`;
+}
+
+/** The value as JSON, moments as an answer gives them. */
+function jsonText(value: Expression, at: number | null): Sql {
+  return value.kind === 'array'
+    ? sql`to_json(${shownArray(value, at)})`
+    : sql`to_json(${shownOf(value, at)})`;
+}
+
+/** The value as an answer shows it: timestamps as microseconds since the epoch, datetimes as ISO 8601. */
+export function shownOf(value: Expression, at: number | null): Sql {
+  switch (value.kind) {
+    case 'timestamp':
+      return sql`epoch_us(${value.sql})`;
+    case 'datetime':
+      return fraction(value.sql, '%Y-%m-%dT%H:%M:%S');
+    case 'date':
+    case 'time':
+    case 'interval':
+      return sql`(${value.sql})::varchar`;
+    case 'array':
+      return value.element === 'json' ? sql`to_json(${value.sql})` : shownArray(value, at);
+    default:
+      return value.sql;
+  }
+}
+
+function shownArray(value: Expression, at: number | null): Sql {
+  const element = value.element ?? 'null';
+  if (element === 'number' || element === 'text' || element === 'bool' || element === 'json')
+    return value.sql;
+  return sql`list_transform(${value.sql}, lambda e: ${shownOf({ kind: element, sql: 'e' }, at)})`;
+}
+
+/** A constant string, as an expression. */
+export function textLiteral(value: string): Expression {
+  return { kind: 'text', sql: literal(value), literal: value };
+}
+
+/** Values as one kind, for CASE, COALESCE, IF, arrays and set operations. */
+export function alike(
+  values: readonly Expression[],
+  at: number | null,
+): { kind: Kind; element?: Kind; values: Sql[] } {
+  const kinds = [...new Set(values.map(({ kind }) => kind).filter((kind) => kind !== 'null'))];
+  const kind = common(kinds);
+  const elements = [...new Set(values.flatMap(({ element }) => (element ? [element] : [])))];
+  if (kind === 'array' && elements.length > 1) refuse(at, 'Expected arrays of one kind');
+  return {
+    kind,
+    ...(kind === 'array' ? { element: elements[0] ?? 'null' } : {}),
+    values: values.map((value) => as(value, kind, at)),
+  };
+}
+
+function common(kinds: readonly Kind[]): Kind {
+  const [first = 'null'] = kinds;
+  if (kinds.length <= 1) return first;
+  // A literal beside fields: what comes of it is of the literal's kind; of several such, JSON holds them all.
+  const firm = kinds.filter((kind) => kind !== 'json');
+  if (firm.length === 1) return firm[0] === 'text' ? 'text' : 'json';
+  if (firm.every(isMoment)) return firm.includes('timestamp') ? 'timestamp' : 'datetime';
+  return 'json';
+}
+
+/** Two values as they can be compared. */
+export function comparable(left: Expression, right: Expression, at: number | null): [Sql, Sql] {
+  const kind = comparedAs(left.kind, right.kind, at);
+  return [as(left, kind, at), as(right, kind, at)];
+}
+
+function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
+  if (left === 'json' && right === 'json') return 'text';
+  if (left === right) return left;
+  if (left === 'null' || right === 'null') {
+    const other = left === 'null' ? right : left;
+    return other === 'json' ? 'text' : other;
+  }
+  const [a, b] = left === 'json' ? [right, left] : [left, right];
+  if (b === 'json' && a !== 'array' && a !== 'interval') return a;
+  if (isMoment(a) && isMoment(b)) return [a, b].includes('timestamp') ? 'timestamp' : 'datetime';
+  if (isMoment(a) && b === 'text') return a;
+  if (isMoment(b) && a === 'text') return b;
+  if ((a === 'number' && b === 'text') || (a === 'text' && b === 'number')) return 'number';
+  if ((a === 'bool' && b === 'text') || (a === 'text' && b === 'bool')) return 'bool';
+  if ((a === 'time' && b === 'text') || (a === 'text' && b === 'time')) return 'time';
+  return refuse(
+    at,
+    `${NAMES[left]} cannot be compared with ${NAMES[right]}`.replace(/^./, (c) => c.toUpperCase()),
+  );
+}
+
+/** What sorts values: of fields numbers by their size, before all texts. */
+export function sortKeys(value: Expression, at: number | null): Sql[] {
+  if (value.kind === 'json') {
+    const json = sql`(${value.sql})::varchar`;
+    // A text of digits is a text.
+    const number = sql`case when not starts_with(${json}, '"') then try_cast(${json} as double) end`;
+    return [number, as(value, 'text', at)];
+  }
+  if (value.kind === 'array') refuse(at, 'An array cannot be sorted by');
+  return [value.sql];
+}
+
+/** The bytes that a value takes in an answer, about. */
+export function sizeOf(value: Sql, kind: Kind): Sql | null {
+  if (kind === 'text') return sql`coalesce(strlen(${value}), 0)`;
+  if (kind === 'json' || kind === 'array') return sql`coalesce(strlen((${value})::varchar), 0)`;
+  return null;
+}

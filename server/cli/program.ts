@@ -1,0 +1,269 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import completion from '@bomb.sh/tab/commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { SOURCES } from '../../ingest/index.ts';
+import { SCOPES } from '../auth/token-file.ts';
+import { ConfigError } from '../config/config.ts';
+import { nearestOf } from '../config/nearest.ts';
+import { ROOT } from '../config/package-root.ts';
+import { SETTINGS } from '../config/settings.ts';
+import { FORMATS } from '../formats/index.ts';
+import type { ImportOptions } from './import.ts';
+import type { QueryOptions } from './query.ts';
+import type { RejectedOptions } from './rejected.ts';
+import type { Remote } from './service-client.ts';
+import type { StartOptions } from './start.ts';
+import type { TailOptions } from './tail.ts';
+import type { CreateOptions } from './token.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const JSON_OUT = ['--json', 'print JSON, for programs'] as const;
+
+/**
+ * The command `tailpond`. What a command does is loaded when it is run; its actions give exit codes. `--help` and `--version`
+ * answer and exit, what is unknown exits with 1.
+ */
+export function commandLine(exit: (code: number) => void): Command {
+  const { version, description } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const program = new Command('tailpond')
+    .description(description)
+    .version(version)
+    .allowExcessArguments(true)
+    .showHelpAfterError('(tailpond --help, or tailpond <command> --help, tells more)');
+  starts(program);
+  asks(program, exit);
+  stores(program, exit);
+  tokens(program, exit);
+  completes(program);
+  return program;
+}
+
+function starts(program: Command) {
+  const start = async (options: StartOptions) => (await import('./start.ts')).start(options);
+  program
+    .option(...DEMO)
+    .option('--healthcheck', 'ask the running service if it is ready; exit 0 if so, else 1')
+    .option('--dry-run', 'print what retention would remove now, as JSON, and remove nothing')
+    .addHelpText('after', settings)
+    .action((options: StartOptions, { args: [name] }: Command) => {
+      if (name !== undefined) program.error(unknownCommand(name, program));
+      return start(options);
+    });
+  program
+    .command('start')
+    .description('run the service; the same as without a command')
+    .option(...DEMO)
+    .action(start);
+  program
+    .command('demo')
+    .description('run the service on a scratch data folder, with realistic lines')
+    .action(() => start({ demo: true }));
+}
+
+function unknownCommand(name: string, { commands }: Command): string {
+  const nearest = nearestOf(
+    name,
+    commands.map((command) => command.name()),
+  );
+  return `error: unknown command '${name}'${nearest ? `\n(Did you mean ${nearest}?)` : ''}`;
+}
+
+const DEMO = [
+  '--demo',
+  'run on a scratch data folder and keep writing realistic lines of all nine sources',
+] as const;
+
+function settings(): string {
+  const width = Math.max(...SETTINGS.map(({ name }) => name.length)) + 2;
+  const lines = SETTINGS.map((setting) => {
+    const preset = setting.default ? ` (default: ${setting.default})` : '';
+    return `  ${setting.name.padEnd(width)}${setting.description}${preset}`;
+  });
+  return `\nSettings, as environment variables:\n${lines.join('\n')}`;
+}
+
+/** Those that ask the service that runs on the data folder, or that `--url` names; without one, one that runs as long as they do. */
+function asks(program: Command, exit: (code: number) => void) {
+  const source = () =>
+    new Option('--source <source>', 'the source').choices(SOURCES).makeOptionMandatory();
+  const remote = (command: Command) =>
+    command
+      .option(
+        '--url <url>',
+        'ask the service there, with TAILPOND_TOKEN or TAILPOND_TOKEN_FILE',
+        httpUrl,
+      )
+      .option(...JSON_OUT);
+
+  remote(program.command('query <endpoint>'))
+    .description('ask an endpoint, and print the rows as a table')
+    .option('--project <project>', 'its parameter "project"')
+    .option('-p, --parameter <name=value...>', 'another parameter')
+    .option('--sql <sql>', 'SQL of your own, over the views of the endpoint')
+    .addOption(new Option('--format <format>', 'print the answer as it is').choices(FORMATS))
+    .addHelpText(
+      'after',
+      example(
+        'tailpond query logs.all --project default',
+        'tailpond query usage.api-counts --project default -p interval=1day --json',
+        `tailpond query logs.all --project default --sql 'select count(*) as n from auth_logs'`,
+      ),
+    )
+    .action(async (endpoint: string, options: QueryOptions) =>
+      exit(await (await import('./query.ts')).query(endpoint, options)),
+    );
+
+  remote(program.command('tail'))
+    .addArgument(new Argument('<source>', 'the source').choices(SOURCES))
+    .description('print entries as they are stored')
+    .option('--project <project>', 'only entries of this project')
+    .option('--search <text>', 'only entries with this text, in any letter case')
+    .addHelpText('after', example('tailpond tail edge_logs --project default --search " 500"'))
+    .action(async (name: string, options: TailOptions) =>
+      exit(await (await import('./tail.ts')).tail(name, options)),
+    );
+
+  remote(program.command('import <files...>'))
+    .description('send the lines of files in, gzip too; - is standard input')
+    .addOption(source())
+    .option('--skip <lines>', 'leave out this many lines at the beginning', wholeNumber)
+    .addHelpText(
+      'after',
+      example(
+        'tailpond import --source auth_logs old/auth.log.*.gz',
+        'zcat old.gz | tailpond import --source edge_logs -',
+      ),
+    )
+    .action(async (files: string[], options: ImportOptions) =>
+      exit(await (await import('./import.ts')).importFiles(files, options)),
+    );
+
+  const rejected = program
+    .command('rejected')
+    .description('list rejected lines, show one whole, or send them in again');
+  remote(rejected.command('list'))
+    .description('list the latest')
+    .addOption(new Option('--source <source>', 'only of this source').choices(SOURCES))
+    .option('--limit <lines>', 'how many, 1 to 1000', wholeNumber, 100)
+    .action(async (options: RejectedOptions) =>
+      exit(await (await import('./rejected.ts')).listRejected(options)),
+    );
+  remote(rejected.command('show <id>'))
+    .description('print all bytes that were kept of one')
+    .action(async (id: string, options: Remote) =>
+      exit(await (await import('./rejected.ts')).showRejected(id, options)),
+    );
+  remote(rejected.command('retry [id]'))
+    .description('send one in again, as it came or edited; or all of a source')
+    .option('--line <text>', 'the text to send in its place')
+    .option('--all', 'all that were kept whole, of --source or of every one')
+    .addOption(new Option('--source <source>', 'with --all, only of this source').choices(SOURCES))
+    .action(async (id: string | undefined, options: RejectedOptions) =>
+      exit(await (await import('./rejected.ts')).retryRejected(id, options)),
+    );
+}
+
+/** Those that look at the data folder themselves, or have the service that runs on it do so. */
+function stores(program: Command, exit: (code: number) => void) {
+  program
+    .command('check')
+    .description('look at settings, endpoints and the data folder; exit 78 when something is wrong')
+    .option(...JSON_OUT)
+    .action(async (options: { json?: boolean }) =>
+      exit(await (await import('./check.ts')).check(options)),
+    );
+  const store = program.command('store').description('check, back up or restore the store');
+  const verb = (name: 'check' | 'backup' | 'restore') => async (file: unknown) => {
+    const { runStoreCommand } = await import('./store-admin.ts');
+    const { settingsOf } = await import('./settings.ts');
+    const command = name === 'check' ? { verb: name } : { verb: name, file: String(file) };
+    exit(await runStoreCommand(command, settingsOf()));
+  };
+  store
+    .command('check')
+    .description('read every row and hold it against the ledger; exit 0 if all is well, else 1')
+    .action(verb('check'));
+  for (const parent of [store, program]) {
+    parent
+      .command('backup <file>')
+      .description('copy the database of one moment to a new file, while the service runs or not')
+      .action(verb('backup'));
+    parent
+      .command('restore <file>')
+      .description('put a backup in the place of the database, which is kept aside')
+      .action(verb('restore'));
+  }
+}
+
+function tokens(program: Command, exit: (code: number) => void) {
+  /** What is wrong with a token or its file is the command's own fault, not one of the settings. */
+  const run = async (
+    action: (commands: typeof import('./token.ts')) => number | Promise<number>,
+  ) => {
+    try {
+      exit(await action(await import('./token.ts')));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const fault of error.faults) console.error(fault);
+      exit(1);
+    }
+  };
+  const token = program
+    .command('token')
+    .description('keep the tokens in the file that TAILPOND_TOKENS names');
+  token
+    .command('create')
+    .description('make a token and print it, once')
+    .addOption(
+      new Option('--scope <scopes...>', 'what it may do').choices(SCOPES).makeOptionMandatory(),
+    )
+    .option('--project <project>', 'the only project it may ask for')
+    .option('--expires <age>', 'how long it is good, such as 12h or 30d', lifetime)
+    .option('--name <name>', 'what it is for')
+    .option(...JSON_OUT)
+    .addHelpText('after', example('tailpond token create --scope ingest --name vector'))
+    .action((options: CreateOptions) => run(({ createToken }) => createToken(options)));
+  token
+    .command('list')
+    .description('list the tokens, without the tokens themselves')
+    .option(...JSON_OUT)
+    .action((options: { json?: boolean }) => run(({ listTokens }) => listTokens(options)));
+  token
+    .command('revoke <id>')
+    .description('take a token out of the file')
+    .option(...JSON_OUT)
+    .action((id: string, options: { json?: boolean }) =>
+      run(({ revokeToken }) => revokeToken(id, options)),
+    );
+}
+
+/** The shell asks this program at each tab, by a hidden command. */
+function completes(program: Command) {
+  completion(program, { completionCommandName: 'completion' });
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.description('print what a shell runs to complete these commands')
+    .addHelpText('after', example('source <(tailpond completion bash)'));
+}
+
+function example(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+function httpUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must begin with http:// or https://.');
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number.');
+}
+
+/** Ms. */
+function lifetime(text: string): number {
+  const [, number, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
+  if (!number) throw new InvalidArgumentError('Expected hours or days, such as 12h or 30d.');
+  return Number(number) * (unit === 'd' ? DAY_MS : 3_600_000);
+}

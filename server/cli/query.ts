@@ -1,0 +1,45 @@
+import type { Format } from '../formats/index.ts';
+import { type Remote, withService } from './service-client.ts';
+import { counted, table } from './table.ts';
+
+export interface QueryOptions extends Remote {
+  readonly project?: string;
+  /** `name=value` each. */
+  readonly parameter?: readonly string[];
+  readonly sql?: string;
+  readonly format?: Format;
+  readonly json?: boolean;
+}
+
+/** Asks an endpoint and prints its rows, as a table unless another format is wanted. */
+export async function query(endpoint: string, options: QueryOptions): Promise<0> {
+  const search = new URLSearchParams();
+  if (options.project !== undefined) search.set('project', options.project);
+  if (options.sql !== undefined) search.set('sql', options.sql);
+  for (const parameter of options.parameter ?? []) {
+    const [name = '', ...value] = parameter.split('=');
+    if (value.length === 0) throw new Error(`Expected -p name=value, got "${parameter}".`);
+    search.append(name, value.join('='));
+  }
+  const format = options.format ?? 'json';
+  search.set('format', format);
+  return withService<0>(options, async ({ ask }) => {
+    const path = `/api/endpoints/query/${encodeURIComponent(endpoint)}?${search}`;
+    const answer = await ask(path);
+    if (options.format || options.json) {
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const newline = format === 'json' ? '\n' : '';
+      await new Promise((done) =>
+        process.stdout.write(Buffer.concat([bytes, Buffer.from(newline)]), done),
+      );
+      return 0;
+    }
+    const { result } = (await answer.json()) as { result: Record<string, unknown>[] };
+    if (result.length > 0) console.log(table(result));
+    const more =
+      answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there may be more' : '';
+    const stored = answer.headers.get('Tailpond-Ingested-At') ?? 'never';
+    console.error(`${counted(result.length, 'row')}${more}; the last entry was stored: ${stored}`);
+    return 0;
+  });
+}

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Config, ConfigError } from '../config/config.ts';
+import { ROOT } from '../config/package-root.ts';
+import { askService } from '../control-socket.ts';
+import { settingsOf } from './settings.ts';
+
+export interface Remote {
+  /** The service that is asked; without it, the one that runs on the data folder of the settings. */
+  readonly url?: string;
+}
+
+/** A service that can be asked over HTTP. */
+export interface Reached {
+  /** Throws what a problem's detail says. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+}
+
+const READY_MS = 60_000;
+const LOOK_MS = 50;
+
+/**
+ * Runs `action` with the service that is meant; where none runs on the data folder, with one that is started for it, on a port of
+ * its own, and stopped again. Throws when it cannot be reached.
+ */
+export async function withService<T>(
+  { url }: Remote,
+  action: (service: Reached) => Promise<T>,
+): Promise<T> {
+  const config = settingsOf();
+  if (url) return action(reached(url.replace(/\/+$/, ''), tokenOf(config)));
+  const folder = join(resolve(config.data), 'store');
+  const running = await addressOf(folder);
+  if (running) return action(reached(running, tokenOf(config)));
+  const data = resolve(config.data);
+  if (!existsSync(data))
+    throw new Error(
+      `No service runs on ${data}, which is not there: go where the data folder is, or set TAILPOND_DATA.`,
+    );
+  return withOwn(folder, (address) => action(reached(address, tokenOf(config))));
+}
+
+function reached(url: string, token: string): Reached {
+  return {
+    async ask(path, init = {}) {
+      const headers = { 'X-API-KEY': token, ...init.headers };
+      const response = await fetch(url + path, { ...init, headers, redirect: 'error' }).catch(
+        (error: Error) => {
+          throw new Error(`${url} cannot be reached: ${String(error.cause ?? error.message)}`);
+        },
+      );
+      if (response.ok) return response;
+      const problem = (await response.json().catch(() => ({}))) as { detail?: string };
+      throw new Refused(response, problem.detail ?? response.statusText);
+    },
+  };
+}
+
+/** What the service has answered instead. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly retryAfterS: number;
+  constructor({ status, headers }: Response, detail: string) {
+    super(detail);
+    this.status = status;
+    this.retryAfterS = Number(headers.get('Retry-After')) || 1;
+  }
+}
+
+/** The address that the service on a folder says it has; null when none runs. */
+async function addressOf(folder: string): Promise<string | null> {
+  return (await askService(folder, 'address')) as string | null;
+}
+
+async function withOwn<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
+  const script = join(ROOT, 'server/launch.cjs');
+  const env = {
+    ...process.env,
+    TAILPOND_PORT: '0',
+    TAILPOND_HOST: '127.0.0.1',
+    TAILPOND_LOG_LEVEL: 'fatal',
+  };
+  const child = spawn(process.execPath, [script, 'start'], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  // It must not outlive the command; `tail` has listeners of its own, and returns.
+  const leave = (signal: NodeJS.Signals) => {
+    child.kill('SIGTERM');
+    void ended.then(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+  };
+  const caught = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).filter(
+    (signal) => process.listenerCount(signal) === 0,
+  );
+  for (const signal of caught) process.once(signal, leave);
+  try {
+    const end = performance.now() + READY_MS;
+    for (;;) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error('No service runs, and none could be started.');
+      const url = await addressOf(folder);
+      if (url && (await fetch(`${url}/livez`)).ok) {
+        const ready = await fetch(`${url}/readyz`);
+        if (ready.ok) return await action(url);
+      }
+      if (performance.now() > end) throw new Error('The service did not become ready.');
+      await delay(LOOK_MS);
+    }
+  } finally {
+    for (const signal of caught) process.off(signal, leave);
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** The token of the settings, or the one that the service has made. */
+function tokenOf({ token, tokenFile, data }: Config): string {
+  if (token) return token;
+  const path = tokenFile ?? join(resolve(data), 'store', 'access-token');
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError([
+      `No token: ${path} cannot be read (${code}). Set TAILPOND_TOKEN or TAILPOND_TOKEN_FILE.`,
+    ]);
+  }
+}

@@ -1,0 +1,54 @@
+import { type Remote, withService } from './service-client.ts';
+import { printable } from './table.ts';
+
+export interface TailOptions extends Remote {
+  readonly project?: string;
+  readonly search?: string;
+  readonly json?: boolean;
+}
+
+interface Entry {
+  readonly timestamp: string;
+  readonly project: string | null;
+  readonly event_message: string;
+}
+
+/** Prints entries as they are stored, one a line, until it is interrupted or the service ends. */
+export async function tail(source: string, options: TailOptions): Promise<0> {
+  const search = new URLSearchParams();
+  if (options.project !== undefined) search.set('project', options.project);
+  if (options.search !== undefined) search.set('search', options.search);
+  const left = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => left.abort());
+  // A reader that has enough, as `head`.
+  process.stdout.on('error', () => left.abort());
+  return withService<0>(options, async ({ ask }) => {
+    try {
+      const answer = await ask(`/api/tail/${source}?${search}`, { signal: left.signal });
+      let text = '';
+      const decoder = new TextDecoder();
+      for await (const chunk of answer.body ?? []) {
+        text += decoder.decode(chunk, { stream: true });
+        const events = text.split('\n\n');
+        text = events.pop() ?? '';
+        for (const event of events) print(event, options.json === true);
+      }
+    } catch (error) {
+      if (!left.signal.aborted) throw error;
+    }
+    return 0;
+  });
+}
+
+function print(event: string, json: boolean) {
+  const data = /^data: ([^\n]*)$/m.exec(event)?.[1];
+  if (data === undefined) return;
+  if (event.includes('event: skipped\n'))
+    return console.error(`… ${(JSON.parse(data) as { entries: number }).entries} more`);
+  for (const entry of JSON.parse(data) as Entry[]) {
+    const { timestamp, project, event_message: message } = entry;
+    console.log(
+      json ? JSON.stringify(entry) : printable(`${timestamp} ${project ?? '-'} ${message}`),
+    );
+  }
+}

@@ -1,0 +1,78 @@
+import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+
+// What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is not one.
+
+const MIB = 1024 * 1024;
+
+export function port(text: string): number | null {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : null;
+}
+
+/** A whole number from 1 to a million. */
+export function count(text: string): number | null {
+  return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1e6 ? Number(text) : null;
+}
+
+const UNITS: Record<string, number> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 1024,
+  mib: MIB,
+  gib: 1024 * MIB,
+};
+
+export function bytes(text: string): number | null {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmg]?i?b)$/i.exec(text) ?? [];
+  const factor = unit && UNITS[unit.toLowerCase()];
+  return number && factor ? Math.floor(Number(number) * factor) : null;
+}
+
+const DURATIONS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+export function duration(text: string): number | null {
+  const [, number, unit] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  const ms = number && unit ? Number(number) * (DURATIONS[unit] ?? 0) : 0;
+  return ms >= 100 && ms <= 3_600_000 ? ms : null;
+}
+
+/** A limit for all, then others of single sources: `30d,postgres_logs=7d,auth_logs=off`. `off` is Infinity. */
+export function perSource(text: string, read: (text: string) => number | null) {
+  const limit = (part: string) => (part === 'off' ? Infinity : read(part));
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  const all = limit(first);
+  const sources = new Map<Source, number>();
+  for (const other of others) {
+    const [name = '', value = '', ...rest] = other.split('=').map((part) => part.trim());
+    const own = limit(value);
+    if (!isSource(name) || sources.has(name) || own === null || rest.length > 0) return null;
+    sources.set(name, own);
+  }
+  return all === null ? null : { all, sources };
+}
+
+export function ofEach(all: number, own?: ReadonlyMap<Source, number>): Record<Source, number> {
+  return Object.fromEntries(SOURCES.map((source) => [source, own?.get(source) ?? all])) as Record<
+    Source,
+    number
+  >;
+}
+
+/** From an hour, because the newest hour is never removed. */
+export function age(text: string): number | null {
+  const [, number, unit] = /^(\d{1,4})(h|d)$/.exec(text) ?? [];
+  const ms = Number(number) * (unit === 'd' ? 24 : 1) * 3_600_000;
+  return ms >= 3_600_000 ? ms : null;
+}
+
+/** From 16MB: a store of nine empty tables takes some, and below a few row groups there is nothing to choose from. */
+export function diskSize(text: string): number | null {
+  const size = bytes(text);
+  return size !== null && size >= 16e6 ? size : null;
+}
+
+export function origin(text: string): string | null {
+  if (text === '*') return text;
+  return URL.canParse(text) && new URL(text).origin === text ? text : null;
+}

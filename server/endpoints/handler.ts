@@ -1,0 +1,185 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { accessOf } from '../auth/middleware.ts';
+import { redaction } from '../auth/redaction-header.ts';
+import type { Access } from '../auth/tokens.ts';
+import { AppError } from '../errors.ts';
+import { encodeRows, type Format, formatOf, MEDIA_TYPES } from '../formats/index.ts';
+import { redact } from '../formats/redact.ts';
+import { bodyOf } from '../http/body.ts';
+import { disconnected } from '../http/disconnect.ts';
+import type { Rows, Store } from '../store/index.ts';
+import type { Answer, Cache, Cached, Lifetime, Load } from './cache.ts';
+import { type OwnSql, ownSql, runOwnSql } from './caller-sql.ts';
+import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
+import { newest, questionOf } from './newest-rows.ts';
+import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
+import { PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import type { Endpoints } from './registry.ts';
+import { headOf, type Repeats } from './repeats.ts';
+
+/** What is asked: an endpoint by its name, its saved query or SQL of the caller's own. */
+export interface Asked {
+  readonly endpoint: string;
+  readonly kind: 'saved' | 'own';
+}
+
+/** Runs a query and notes how long it took, waiting included, and how it failed. */
+export type Measure = <T>(asked: Asked, run: () => Promise<T>) => Promise<T>;
+
+export interface EndpointDeps extends FreshnessDeps {
+  readonly endpoints: Endpoints;
+  readonly store: Store;
+  readonly cache: Cache;
+  readonly measure: Measure;
+  /** Remembers what was answered from the cache; null where each request is to be looked at whole. */
+  readonly repeats: Repeats | null;
+}
+
+/**
+ * Answers a saved query. The walk of a request, once it is authorised: endpoint → redaction → parameters → cache →
+ * prepared statement → rows → JSON, or another format.
+ */
+export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
+  const { endpoints, cache } = deps;
+  return async function answerEndpoint(request, response) {
+    const query = endpoints.find(request.params.endpoint);
+    if (!query) throw new AppError('ENDPOINT_UNKNOWN');
+    const methods = query.sandboxing ? ['GET', 'HEAD', 'POST'] : ['GET', 'HEAD'];
+    if (!methods.includes(request.method))
+      throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
+    const search = searchOf(request.url);
+    for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
+    const format = formatOf(search, request);
+    const redacted = redaction(request) ?? query.redactPii;
+    if (!query.sandboxing && search.has('sql')) {
+      const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
+      throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
+    }
+    const own = query.sandboxing ? ownSql(search) : null;
+    const values = forBearer(query, readParameters(query, search), accessOf(response));
+    const load = loader({ query, own, values, redacted, format }, deps);
+
+    if (query.caching === null || own) {
+      const { body, headers } = await load(disconnected(response));
+      response.set({
+        ...visibleTo(accessOf(response), headers),
+        'Cache-Control': 'private, no-cache',
+        'Cache-Status': 'tailpond; fwd=bypass',
+        'Content-Type': MEDIA_TYPES[format],
+      });
+      response.send(body);
+      return;
+    }
+    const key = JSON.stringify([query.id, query.version, values, redacted, format]);
+    const lifetime = { caching: query.caching, warming: query.warming };
+    const cached = await cache.get(key, lifetime, load, () => disconnected(response));
+    deps.repeats?.remember(request, response, {
+      access: accessOf(response),
+      query,
+      format,
+      caching: query.caching,
+      cached: keeper(cache, key, lifetime, load),
+    });
+    sendCached(request, response, cached, query.caching, format);
+  };
+}
+
+/** Outside the handler, whose request and response all functions that are made in it would hold: these are kept for long. */
+function loader(question: Question, deps: EndpointDeps): Load {
+  const asked = { endpoint: question.query.name, kind: question.own ? 'own' : 'saved' } as const;
+  return (signal) => deps.measure(asked, () => answer(question, deps, signal));
+}
+
+function keeper(cache: Cache, key: string, lifetime: Lifetime, load: Load): () => Cached | null {
+  return () => cache.kept(key, lifetime, load);
+}
+
+/**
+ * The values as the bearer of a token may ask for them. One that is pinned to a project may ask for that one alone, at
+ * endpoints that keep to it: by comparing `project` as text, or by `@pinned_project`. Throws `PROJECT_FORBIDDEN`. Comes before
+ * the cache, whose key the values are.
+ */
+function forBearer(query: SavedQuery, values: Values, { project }: Access): Values {
+  if (project !== null) {
+    const parameter = query.parameters.find(({ name }) => name === 'project');
+    if (!parameter || (parameter.type === 'regexp' && !query.pinned))
+      throw new AppError('PROJECT_FORBIDDEN', {
+        detail: 'Expected an endpoint that keeps to one project: this token may ask no other.',
+      });
+    if (values.project !== project) {
+      const detail = 'Expected "project" to be the one that this token is for, got another.';
+      throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });
+    }
+  }
+  return query.pinned
+    ? { ...values, ...anyMatch(query, project), [PINNED_PROJECT]: project }
+    : values;
+}
+
+/** With a pin, an expression would only take away rows of that project; as one, the text of a project is not even meant. */
+function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
+  const expression = parameters.some(({ name, type }) => name === 'project' && type === 'regexp');
+  return pin !== null && expression ? { project: '' } : {};
+}
+
+interface Question {
+  readonly query: SavedQuery;
+  readonly own: OwnSql | null;
+  readonly values: Values;
+  readonly redacted: boolean;
+  readonly format: Format;
+}
+
+async function answer(
+  { query, own, values, redacted, format }: Question,
+  deps: EndpointDeps,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { store } = deps;
+  const checked = await checkParameters(query, values, store, signal);
+  const { rows, sources } = own
+    ? await runOwnSql(own, query, checked, store, signal)
+    : { rows: await run(query, checked, store, signal), sources: query.sources };
+  return {
+    body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),
+    headers: {
+      ...(await freshness(sources, deps)),
+      'Tailpond-Truncated': String(rows.truncated),
+    },
+  };
+}
+
+async function run(
+  query: SavedQuery,
+  values: Values,
+  store: Store,
+  signal?: AbortSignal,
+): Promise<Rows> {
+  const options = signal ? { maxRows: query.maxRows, signal } : { maxRows: query.maxRows };
+  const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
+  if (!query.windows) return ask(query.sql, {});
+  const question = questionOf(query, query.windows);
+  const newestRows = await newest(question, values, store, ask);
+  // Its own limit is not seen from here; at that many rows there may be more.
+  return { ...newestRows, truncated: newestRows.rows.length >= question.rows };
+}
+
+/** By hand: what `response.send` would find out about the body, its ETag first of all, is known already. */
+function sendCached(
+  request: Request,
+  response: Response,
+  cached: Cached,
+  caching: number,
+  format: Format,
+) {
+  const head = headOf(cached, caching, accessOf(response));
+  for (const name in head) response.setHeader(name, head[name] ?? '');
+  if (request.fresh) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Type', MEDIA_TYPES[format]);
+  response.setHeader('Content-Length', cached.body.length);
+  response.end(cached.body);
+}

@@ -1,0 +1,89 @@
+import { isSource } from '../../ingest/index.ts';
+import type { Plain, Rows, Store } from '../store/index.ts';
+import type { Values } from './parameters.ts';
+import { NEWEST_FROM, type SavedQuery, type Windows } from './query-file.ts';
+import { type Reach, windowStarts } from './windows.ts';
+
+/** A window that is asked in vain may cost this part of the whole question, at most. */
+const SMALL = 8;
+
+/** A question for the newest rows of a source. */
+export interface NewestQuestion {
+  readonly source: string;
+  /** How many are wanted. */
+  readonly rows: number;
+  /** The statement, with `$newest_from`. */
+  readonly sql: string;
+  /** The statement that gives how many rows that one has, and the oldest of their timestamps. */
+  readonly oldest: string;
+  /** Whether its conditions read as much as its rows: then all but small windows are asked for the rows at once. */
+  readonly selective: boolean;
+  /** The parameters that bound it in time. */
+  readonly windows: Pick<Windows, 'from' | 'until'>;
+}
+
+/**
+ * The rows of a query for the newest rows. Which are the newest is asked first, of the timestamps alone, with near bounds
+ * and then farther ones; the rows themselves with the bound that was found, so that nothing beside them is unpacked
+ * (docs/decisions/0006).
+ */
+export async function newest(
+  { source, rows: wanted, sql, oldest: oldestSql, selective, windows }: NewestQuestion,
+  values: Values,
+  store: Pick<Store, 'span'>,
+  ask: (sql: string, bound: Values) => Promise<Rows>,
+): Promise<Rows> {
+  if (!isSource(source)) throw new Error('BUG: windows over what is not a source');
+  const span = await store.span(source);
+  const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
+  if (!span) return ask(sql, from(0));
+  const reach = {
+    ...span,
+    fromMs: toMs(values[windows.from]),
+    untilMs: toMs(values[windows.until]),
+  };
+  const starts = [...windowStarts(wanted, reach, Date.now())];
+  const farthest = starts.at(-1) ?? 0;
+  for (const start of selective ? starts.filter((each) => isSmall(each, reach)) : starts) {
+    const { rows } = await ask(oldestSql, from(start));
+    const [found = 0, oldest = null] = rows[0] ?? [];
+    if (Number(found) < wanted) continue;
+    const answer = await ask(sql, from(epochMs(oldest) ?? start));
+    // Fewer when retention took some in between.
+    if (answer.rows.length >= wanted) return answer;
+  }
+  return ask(sql, from(farthest));
+}
+
+/** Whether a window holds so little of what was asked for that looking there first costs next to nothing, if in vain. */
+function isSmall(startMs: number, { oldestMs, newestMs, fromMs }: Reach): boolean {
+  return newestMs - startMs <= (newestMs - Math.max(oldestMs, fromMs ?? 0)) / SMALL;
+}
+
+/** What a saved query with windows asks. */
+export function questionOf({ sql, maxRows }: SavedQuery, windows: Windows): NewestQuestion {
+  const { source, rows } = windows;
+  return {
+    source,
+    rows: Math.min(rows, maxRows),
+    sql,
+    oldest: oldestOf(sql),
+    selective: false,
+    windows,
+  };
+}
+
+/** The statement that gives how many rows a query has, and the oldest of their timestamps. */
+export function oldestOf(sql: string): string {
+  return `select count(*) as found, min("timestamp") as oldest from (\n${sql.replace(/[;\s]+$/, '')}\n)`;
+}
+
+/** A query may give its timestamps as such, or as microseconds since the epoch. */
+function epochMs(timestamp: Plain): number | null {
+  if (typeof timestamp === 'bigint') return Number(timestamp / 1000n);
+  return typeof timestamp === 'string' ? toMs(timestamp) : null;
+}
+
+function toMs(moment: string | null | undefined): number | null {
+  return moment ? Date.parse(moment) : null;
+}

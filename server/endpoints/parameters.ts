@@ -1,0 +1,143 @@
+import { matchesBytes } from '../caller-sql/index.ts';
+import { AppError, type Fault } from '../errors.ts';
+import type { Store } from '../store/index.ts';
+import { isOfType, type Parameter } from './query-file.ts';
+
+/** The values of a query's declared parameters, as text; NULL where an optional one is absent. */
+export type Values = Readonly<Record<string, string | null>>;
+
+/** What declares parameters: a saved query, for one. */
+export interface Declared {
+  readonly parameters: readonly Parameter[];
+}
+
+/** The part of a value that is repeated in an error. */
+const SHOWN = 100;
+
+/** The parameters in a URL; everything behind the first `?` is theirs, another `?` too. */
+export function searchOf(url: string): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}
+
+/**
+ * The values that a query string gives to the parameters that are declared. Throws `PARAMETER_INVALID`, naming every
+ * parameter that is missing, repeated, or not one of the allowed words. Parameters that are not declared are ignored.
+ */
+export function readParameters({ parameters }: Declared, search: URLSearchParams): Values {
+  const faults: Fault[] = [];
+  const values: Record<string, string | null> = {};
+  for (const parameter of parameters) {
+    const given = search.getAll(parameter.name);
+    const detail = bracketed(search, parameter.name) ?? fault(parameter, given);
+    if (detail) faults.push({ parameter: parameter.name, detail });
+    values[parameter.name] = given[0] || parameter.preset;
+  }
+  if (faults.length > 0) throw new AppError('PARAMETER_INVALID', { faults });
+  return values;
+}
+
+/**
+ * The values as the query binds them: moments in one form. Throws `PARAMETER_INVALID` for a moment that cannot be read
+ * or a regular expression that is not one. The engine judges both, so that they mean here what they mean in a line.
+ */
+export async function checkParameters(
+  { parameters }: Declared,
+  values: Values,
+  store: Pick<Store, 'query' | 'moment'>,
+  signal?: AbortSignal,
+): Promise<Values> {
+  const checked: Record<string, string | null> = { ...values };
+  const faults: Fault[] = [];
+  for (const { name, type } of parameters) {
+    const value = values[name] ?? null;
+    if (value === null) continue;
+    if (type === 'timestamp') {
+      checked[name] = await moment(value, store, signal);
+      if (checked[name] === null) {
+        faults.push({
+          parameter: name,
+          detail: `Expected "${name}" to be a timestamp such as 2026-11-20T14:00:00Z, or digits since the epoch, got ${shown(value)}.`,
+        });
+      }
+    } else if (type === 'regexp' && !(await isRegexp(value, store, signal))) {
+      faults.push({
+        parameter: name,
+        detail: `Expected "${name}" to be a regular expression (RE2 syntax) without \\C, got ${shown(value)}.`,
+      });
+    }
+  }
+  if (faults.length > 0) throw new AppError('PARAMETER_INVALID', { faults });
+  return checked;
+}
+
+/** What is wrong when a parameter comes as `name[]` or `name[x]`, as some libraries write lists; null when it does not. */
+export function bracketed(search: URLSearchParams, name: string): string | null {
+  const key = [...search.keys()].find((candidate) => candidate.startsWith(`${name}[`));
+  return key === undefined ? null : `Expected "${name}" once, as it is, got ${shown(key)}.`;
+}
+
+function fault({ name, type, required }: Parameter, given: readonly string[]): string | null {
+  if (given.length > 1) return `Expected "${name}" once, got it ${given.length} times.`;
+  const value = given[0] ?? '';
+  if (value === '')
+    return required
+      ? `Expected "${name}" (${allowed(type)}), got ${given.length === 0 ? 'nothing' : 'an empty value'}.`
+      : null;
+  if (value.includes('\0')) return `Expected "${name}" (${allowed(type)}) without a NUL character.`;
+  if (!isOfType(type, value)) {
+    return `Expected "${name}" to be ${allowed(type)}, got ${shown(value)}.`;
+  }
+  return null;
+}
+
+function allowed(type: Parameter['type']): string {
+  if (type === 'string') return 'text';
+  if (type === 'timestamp') return 'a timestamp';
+  if (type === 'regexp') return 'a regular expression';
+  if (type === 'integer') return 'a whole number';
+  if (type === 'number') return 'a number';
+  if (type === 'boolean') return 'true or false';
+  return `one of ${type.join(', ')}`;
+}
+
+function shown(value: string): string {
+  return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
+}
+
+/** A `+` before the offset arrives as a space when the client did not escape it. */
+const LOST_PLUS = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) (\d\d:?\d\d)$/;
+
+async function moment(
+  value: string,
+  store: Pick<Store, 'query' | 'moment'>,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const text = value.replace(LOST_PLUS, '$1+$2');
+  const sql = `select moment from (select ${store.moment('text')} as moment from (select $text::varchar as text)) where year(moment) between 1970 and 2200`;
+  const { rows } = await store.query(sql, { text }, limits(signal));
+  return (rows[0]?.[0] as string | undefined) ?? null;
+}
+
+async function isRegexp(
+  value: string,
+  store: Pick<Store, 'query' | 'moment'>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (matchesBytes(value)) return false;
+  try {
+    await store.query(
+      `select regexp_matches('', $pattern::varchar)`,
+      { pattern: value },
+      limits(signal),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('Invalid Input Error')) return false;
+    throw error;
+  }
+}
+
+function limits(signal?: AbortSignal) {
+  return signal ? { maxRows: 1, signal } : { maxRows: 1 };
+}

@@ -1,0 +1,260 @@
+import { hash } from 'node:crypto';
+import type { Source } from '../../ingest/index.ts';
+import type { View } from '../caller-sql/index.ts';
+import { bindByName, type Fail } from './placeholders.ts';
+
+/** The types of a parameter's value that have a name: free text, a moment, an RE2 regular expression, numbers, true or false. */
+export const PARAMETER_TYPES = [
+  'string',
+  'timestamp',
+  'regexp',
+  'integer',
+  'number',
+  'boolean',
+] as const;
+
+/** The type of a parameter's value; a list: one of these words. */
+export type ParameterType = (typeof PARAMETER_TYPES)[number] | readonly string[];
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly required: boolean;
+  /** What an absent one is taken as; null: NULL. */
+  readonly preset: string | null;
+  readonly description: string;
+}
+
+/**
+ * How `@newest_from` is supplied: the query runs with a near bound, counted back from the newest entry of `source` or
+ * from the value of the parameter `until`, and with farther ones until it gives `rows` rows or the value of the
+ * parameter `from`, or the oldest entry, is reached.
+ */
+export interface Windows {
+  readonly source: string;
+  readonly rows: number;
+  readonly from: string;
+  readonly until: string;
+}
+
+/** A saved query as its file says it. Durations are seconds; null means off. */
+export interface SavedQuery {
+  readonly id: string;
+  /** Another one for another text of the file. */
+  readonly version: string;
+  readonly name: string;
+  readonly description: string;
+  readonly maxRows: number;
+  readonly caching: number | null;
+  readonly warming: number | null;
+  readonly sandboxing: boolean;
+  readonly redactPii: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly windows: Windows | null;
+  /** Whether it takes `@pinned_project`. */
+  readonly pinned: boolean;
+  /** The statement, each `@name` written `$name`. */
+  readonly sql: string;
+  /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
+  readonly views: ReadonlyMap<string, View>;
+  /** The sources that it reads; filled in as well. */
+  readonly sources: readonly Source[];
+}
+
+/** The parameter that the server supplies to a query with `windows`. */
+export const NEWEST_FROM = 'newest_from';
+
+/**
+ * The parameter that the server supplies to a query that uses it: the project that the caller's token is pinned to, or
+ * NULL. A query whose `project` is a regular expression needs it, since such a one matches others' rows, too.
+ */
+export const PINNED_PROJECT = 'pinned_project';
+
+/** What the service itself takes in a query string. */
+const RESERVED = ['sql', 'dialect', 'format'];
+
+/** A fault in a query's file; `line` counts from 1. */
+export class QueryFileError extends Error {
+  constructor(file: string, line: number, reason: string) {
+    super(`${file}:${line}: ${reason}`);
+  }
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const DIRECTIVES = [
+  'uuid',
+  'max_rows',
+  'caching',
+  'warming',
+  'sandboxing',
+  'redact_pii',
+  'parameter',
+  'windows',
+];
+/** Directives that must be there, once. */
+const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_pii'];
+
+/**
+ * Reads the file of a saved query: a sentence on what it answers, the `--!` directives, one SELECT with `@name`
+ * parameters. `name` is the endpoint's, `file` what errors call it. Throws QueryFileError.
+ */
+export function compile(name: string, file: string, text: string): SavedQuery {
+  const fail = (line: number, reason: string): never => {
+    throw new QueryFileError(file, line, reason);
+  };
+  const lines = text.split(/\r?\n/);
+  const description = /^--\s*([^!\s].*)$/.exec(lines[0] ?? '')?.[1];
+  if (!description)
+    return fail(1, 'the first line must be a comment that says what the query answers');
+
+  const directives = readDirectives(lines, fail);
+  const one = (key: string) => {
+    const found = directives.filter((directive) => directive.key === key);
+    if (found.length > 1) fail(found[1]?.line ?? 1, `--! ${key} is given twice`);
+    return found[0];
+  };
+  for (const key of NEEDED) if (!one(key)) fail(1, `--! ${key} is missing`);
+
+  const number = (key: string) => {
+    const { value, line } = one(key) ?? { value: 'off', line: 1 };
+    if (value === 'off' && key !== 'max_rows') return null;
+    if (!/^[1-9]\d*$/.test(value))
+      fail(
+        line,
+        `--! ${key} must be a whole number above 0${key === 'max_rows' ? '' : ' of seconds, or off'}, got "${value}"`,
+      );
+    return Number(value);
+  };
+  const flag = (key: string) => {
+    const { value, line } = one(key) ?? { value: '', line: 1 };
+    if (value !== 'on' && value !== 'off')
+      fail(line, `--! ${key} must be on or off, got "${value}"`);
+    return value === 'on';
+  };
+
+  const id = one('uuid');
+  if (!UUID.test(id?.value ?? ''))
+    fail(id?.line ?? 1, `--! uuid must be a UUID, got "${id?.value}"`);
+  const [caching, warming] = [number('caching'), number('warming')];
+  if (warming !== null && caching === null)
+    fail(one('warming')?.line ?? 1, 'warming is given, but caching is off');
+  if (warming !== null && caching !== null && warming >= caching) {
+    fail(one('warming')?.line ?? 1, 'warming must come more often than caching ends');
+  }
+  const parameters = directives
+    .filter(({ key }) => key === 'parameter')
+    .map(
+      ({ value, line }) =>
+        readParameter(value) ??
+        fail(
+          line,
+          `--! parameter must be: name type required|optional[=preset], description; a type is ${PARAMETER_TYPES.join(', ')} or words such as up|down`,
+        ),
+    );
+  const windows = readWindows(one('windows'), parameters, fail);
+  const { sql, used } = bindByName(text, fail);
+  checkParameters(parameters, windows, used, fail);
+
+  return {
+    id: (id?.value ?? '').toLowerCase(),
+    version: hash('sha1', text, 'base64url'),
+    name,
+    description,
+    maxRows: number('max_rows') ?? fail(1, '--! max_rows is missing'),
+    caching,
+    warming,
+    sandboxing: flag('sandboxing'),
+    redactPii: flag('redact_pii'),
+    parameters,
+    windows,
+    pinned: used.has(PINNED_PROJECT),
+    sql,
+    views: new Map(),
+    sources: [],
+  };
+}
+
+interface Directive {
+  readonly key: string;
+  readonly value: string;
+  readonly line: number;
+}
+
+function readDirectives(lines: readonly string[], fail: Fail): Directive[] {
+  return lines.flatMap((text, index) => {
+    if (!text.startsWith('--!')) return [];
+    const line = index + 1;
+    const match = /^--!\s*(\w+)\s*:\s*(.*?)\s*$/.exec(text);
+    const [, key, value] = match ?? [];
+    if (!key || value === undefined) return fail(line, 'a directive must be --! name: value');
+    if (!DIRECTIVES.includes(key))
+      fail(line, `there is no directive "${key}", only ${DIRECTIVES.join(', ')}`);
+    return [{ key, value, line }];
+  });
+}
+
+function readParameter(value: string): Parameter | null {
+  const match = /^([A-Za-z_]\w*)\s+(\S+)\s+(?:(required)|optional(?:=(\S+))?),\s*(\S.*)$/.exec(
+    value,
+  );
+  const [, name, kind, required, preset = null, description] = match ?? [];
+  if (!name || !kind || !description) return null;
+  const type = kind.includes('|')
+    ? kind.split('|')
+    : PARAMETER_TYPES.find((known) => known === kind);
+  if (!type || (preset !== null && !isOfType(type, preset))) return null;
+  return { name, type, required: required !== undefined, preset, description };
+}
+
+/** Whether a text is a value of a type, as far as can be told here: moments and regular expressions are judged by the engine. */
+export function isOfType(type: ParameterType, value: string): boolean {
+  if (typeof type !== 'string') return type.includes(value);
+  if (type === 'integer') return /^-?\d{1,18}$/.test(value);
+  if (type === 'number') return /^-?\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(value);
+  return type !== 'boolean' || value === 'true' || value === 'false';
+}
+
+function readWindows(
+  directive: Directive | undefined,
+  parameters: readonly Parameter[],
+  fail: Fail,
+): Windows | null {
+  if (!directive) return null;
+  const [, source, rows, from, until] =
+    /^(\w+)\s+([1-9]\d*)\s+(\w+)\s+(\w+)$/.exec(directive.value) ?? [];
+  if (!source || !rows || !from || !until) {
+    return fail(directive.line, '--! windows must be: source rows from-parameter until-parameter');
+  }
+  for (const name of [from, until]) {
+    const parameter = parameters.find((candidate) => candidate.name === name);
+    if (parameter?.type !== 'timestamp')
+      fail(directive.line, `--! windows names "${name}", which is not a timestamp parameter`);
+  }
+  return { source, rows: Number(rows), from, until };
+}
+
+function checkParameters(
+  parameters: readonly Parameter[],
+  windows: Windows | null,
+  used: Map<string, number>,
+  fail: Fail,
+) {
+  const declared = new Set(parameters.map((parameter) => parameter.name));
+  if (declared.size < parameters.length) fail(1, 'a parameter is declared twice');
+  const taken = RESERVED.find((name) => declared.has(name));
+  if (taken) fail(1, `a parameter cannot be called "${taken}": every endpoint takes one`);
+  if (declared.has(NEWEST_FROM))
+    fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
+  if (windows) declared.add(NEWEST_FROM);
+  if (declared.has(PINNED_PROJECT))
+    fail(1, `@${PINNED_PROJECT} is supplied by the server, use it without --! parameter`);
+  if (used.has(PINNED_PROJECT)) declared.add(PINNED_PROJECT);
+  for (const [name, line] of used) {
+    if (!declared.has(name))
+      fail(
+        line,
+        `@${name} is used, but not declared by --! ${name === NEWEST_FROM ? 'windows' : 'parameter'}`,
+      );
+  }
+  for (const name of declared) if (!used.has(name)) fail(1, `@${name} is declared, but not used`);
+}

@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { isSource } from '../../ingest/index.ts';
+import type { Config } from '../config/config.ts';
+import { ROOT } from '../config/package-root.ts';
+import type { Store } from '../store/index.ts';
+import { oldestOf } from './newest-rows.ts';
+import { checkParameters } from './parameters.ts';
+import { compile, QueryFileError, type SavedQuery } from './query-file.ts';
+import { partsOf } from './views.ts';
+
+/** The saved queries, by name and by UUID. */
+export interface Endpoints {
+  readonly all: readonly SavedQuery[];
+  /** The endpoint of this name or this UUID, in any letter case. */
+  find(nameOrId: string): SavedQuery | undefined;
+}
+
+/** Those of files that may change. */
+export interface OpenEndpoints extends Endpoints {
+  /** Reads all files again, all or nothing. Throws QueryFileError, and then the endpoints stay as they are. */
+  reload(): Promise<void>;
+}
+
+/** The endpoints of the files in these folders, as `loadEndpoints` reads them, until they are read again. */
+export async function openEndpoints(
+  folders: readonly string[],
+  store: EndpointStore,
+): Promise<OpenEndpoints> {
+  let current = await loadEndpoints(folders, store);
+  return {
+    get all() {
+      return current.all;
+    },
+    find: (nameOrId) => current.find(nameOrId),
+    async reload() {
+      current = await loadEndpoints(folders, store);
+    },
+  };
+}
+
+/** The folders of the files: those that come with tailpond, then the operator's. */
+export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): string[] {
+  return [join(ROOT, 'sql', 'endpoints'), ...(endpoints ? [resolve(endpoints)] : [])];
+}
+
+type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment'>;
+
+/**
+ * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it. Throws
+ * QueryFileError for the first that is not right: nothing is served that could fail at the first request.
+ */
+export async function loadEndpoints(
+  folders: readonly string[],
+  store: EndpointStore,
+): Promise<Endpoints> {
+  const all: SavedQuery[] = [];
+  for (const file of folders.flatMap(filesOf)) {
+    const query = compile(basename(file, '.sql'), file, read(file));
+    await prepare(query, file, store);
+    if (all.some(({ name }) => name === query.name))
+      throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
+    const twin = all.find((other) => other.id === query.id);
+    if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
+    const { views, tables } = await partsOf(query.sql, store);
+    all.push({
+      ...query,
+      views: query.sandboxing ? views : new Map(),
+      sources: tables.filter(isSource),
+    });
+  }
+  return {
+    all,
+    find: (nameOrId) =>
+      all.find(({ name, id }) => name === nameOrId || id === nameOrId.toLowerCase()),
+  };
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.sql') && !name.startsWith('.'))
+      .sort()
+      .map((name) => join(folder, name));
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): QueryFileError {
+  return new QueryFileError(
+    path,
+    1,
+    `it cannot be read (${(error as NodeJS.ErrnoException).code})`,
+  );
+}
+
+/** What the engine says of a query's text. All else is trouble of its own, and the next start may not have it. */
+const OF_THE_TEXT =
+  /^(?:Parser|Syntax|Binder|Catalog|Not implemented|Invalid Input|Invalid Type|Mismatch Type|Conversion|Out of Range|Parameter Not \w+|Permission|Expression Depth \w+|Dependency|Sequence|Settings|Missing Extension) Error/i;
+
+async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
+  const { select, columns } = await store.describe(query.sql).catch((error: Error) => {
+    if (!OF_THE_TEXT.test(error.message)) throw error;
+    const line = Number(/LINE (\d+):/.exec(error.message)?.[1] ?? 1);
+    throw new QueryFileError(file, line, error.message);
+  });
+  if (!select) throw new QueryFileError(file, 1, 'it must be one SELECT');
+  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (twice) throw new QueryFileError(file, 1, `two columns of its result are called ${twice}`);
+  if (query.windows && !isSource(query.windows.source)) {
+    throw new QueryFileError(
+      file,
+      1,
+      `--! windows names "${query.windows.source}", which is not a source`,
+    );
+  }
+  if (query.windows) {
+    await store.describe(oldestOf(query.sql)).catch((error: Error) => {
+      if (!OF_THE_TEXT.test(error.message)) throw error;
+      const reason =
+        '--! windows needs a query that can stand in brackets, with a column "timestamp"';
+      throw new QueryFileError(file, 1, `${reason}: ${error.message}`);
+    });
+  }
+  const presets = query.parameters.map(({ name, preset }) => [name, preset]);
+  await checkParameters(query, Object.fromEntries(presets), store).catch((error: Error) => {
+    throw new QueryFileError(file, 1, `a preset is wrong: ${error.message}`);
+  });
+}

@@ -1,7 +1,0 @@
-// What must be in the environment before the program loads: an ES module is too late for it.
-
-// Queries run on libuv's pool, whose size is read once.
-process.env.UV_THREADPOOL_SIZE ||= '16';
-// DuckDB's allocator gives freed pages back after 20 ms, not after 1 s: a quarter less memory during bulk ingest
-// (docs/decisions/0003, 0008).
-process.env.DUCKDB_JE_MALLOC_CONF ||= 'narenas:1,dirty_decay_ms:20,muzzy_decay_ms:0';

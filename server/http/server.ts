@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError } from '../errors.ts';
+import { sendProblem } from './problem.ts';
+
+/** A request's head must be whole within this time from the connection or from its first byte, … */
+const HEADERS_MS = 10_000;
+/** … a body within this from then on, … */
+const BODY_MS = 15_000;
+/** … and a request with lines within this: 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer. */
+const PUSH_MS = 60_000;
+/** How often Node looks for those that are late; with its default of 30 s they would be closed up to half a minute later. */
+const CHECK_MS = 1000;
+/** Without a request in this time a connection is closed. */
+const KEEP_ALIVE_MS = 5000;
+/** An answer of which nothing was read in this time is dropped, with its connection. */
+const READ_MS = 30_000;
+
+/** 64 KiB of SQL, each byte of it escaped, and the parameters beside it. */
+const MAX_URL_BYTES = 200 * 1024;
+const MAX_HEAD_BYTES = 296 * 1024;
+const MAX_HEADERS = 100;
+
+/** Connections beyond the limit that are told 503, not just closed, and how long one may take to ask. */
+const REFUSED_MORE = 64;
+const REFUSED_MS = 1000;
+
+/**
+ * An HTTP server that bounds what clients may take: connections, time, headers, URLs. What is within the bounds is
+ * answered by `answer`; the rest gets a problem, or Node's bare 400, 408 and 431 where there is no request yet.
+ */
+export function createDoor(maxConnections: number, answer: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: PUSH_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEAD_BYTES,
+    },
+    (request, response) => {
+      const error = refused.has(request.socket)
+        ? new AppError('CONNECTIONS_EXHAUSTED')
+        : headFault(request);
+      if (error) return refuse(response, error);
+      dropIfUnread(response);
+      dropIfLate(request);
+      answer(request, response);
+    },
+  );
+  // Node passes over those beyond in silence; one more, so that they are seen.
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxConnections = maxConnections + REFUSED_MORE;
+
+  const refused = new WeakSet<Socket>();
+  let open = 0;
+  server.on('connection', (socket) => {
+    open++;
+    socket.once('close', () => open--);
+    if (open <= maxConnections) return;
+    refused.add(socket);
+    setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+  });
+  return server;
+}
+
+const late = new WeakMap<IncomingMessage, NodeJS.Timeout>();
+
+/** Lets the body of a request come in slowly, for `PUSH_MS`: it brings lines, from a client that may push some. */
+export function allowLongBody(request: IncomingMessage): void {
+  clearTimeout(late.get(request));
+}
+
+/** Node has one time for all requests, so that of those whose body nobody wants is kept here. */
+function dropIfLate(request: IncomingMessage) {
+  const { headers } = request;
+  if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, BODY_MS).unref();
+  late.set(request, timer);
+  request.once('close', () => clearTimeout(timer));
+}
+
+function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
+  if (url.length > MAX_URL_BYTES)
+    return new AppError('URL_TOO_LONG', {
+      detail: `Expected a URL of at most ${MAX_URL_BYTES} bytes, got ${url.length}.`,
+    });
+  if (rawHeaders.length > 2 * MAX_HEADERS)
+    return new AppError('HEADERS_TOO_MANY', {
+      detail: `Expected at most ${MAX_HEADERS} headers, got more.`,
+    });
+  // Of two a proxy may have read the other one.
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1)
+    return new AppError('HEADER_INVALID', {
+      faults: [{ parameter: 'Host', detail: `Expected one Host, got ${hosts.length}.` }],
+    });
+  return null;
+}
+
+function refuse(response: ServerResponse, error: AppError) {
+  const id = randomUUID();
+  response.setHeader('X-Request-Id', id);
+  response.setHeader('Connection', 'close');
+  sendProblem(response, error, id);
+}
+
+/** From the moment the answer is complete: before it, a connection is silent for as long as the query runs. */
+function dropIfUnread(response: ServerResponse) {
+  response.once('prefinish', () => {
+    const { socket } = response;
+    // Most answers are with the system as a whole by now.
+    if (!socket || socket.writableLength === 0) return;
+    socket.setTimeout(READ_MS);
+    // Before Node's own listener, which sets the time of keep-alive.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
+  });
+}

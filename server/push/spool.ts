@@ -1,0 +1,174 @@
+import { statfs } from 'node:fs/promises';
+import { type IngestLog, SOURCES, type Source } from '../../ingest/index.ts';
+import { AppError } from '../errors.ts';
+import type { Removal } from './spool-cleanup.ts';
+import { createPushFile, type PushFile } from './spool-file.ts';
+
+export interface PushFiles {
+  /**
+   * Resolves when the lines are on the disk, in a file that is tailed. Those that come while others are written share the
+   * next write. Throws `STORAGE_UNAVAILABLE`; then some of the lines may be there, and are stored.
+   */
+  append(source: Source, lines: readonly Buffer[]): Promise<void>;
+  /** Ends with the lines that are on their way. */
+  close(): Promise<void>;
+}
+
+export interface PushFilesOptions {
+  /** The drop folder. */
+  readonly logs: string;
+  /** Bytes that must stay free on its disk; 0: the lines themselves must fit. */
+  readonly minFree: number;
+  readonly log: Pick<IngestLog, 'warn' | 'info'>;
+  /** What becomes of files that nothing is written to any more. */
+  readonly removal: Pick<Removal, 'add' | 'bytes'>;
+}
+
+/** A file is sealed at this size or age, so that it is removed soon after its lines are stored. */
+const SEAL_BYTES = 64 * 1024 * 1024;
+const SEAL_MS = 10_000;
+/** How often files that nothing is pushed to any more are looked at. */
+const LOOK_MS = 1000;
+/** Whatever `minFree`: a write that does not fit is not begun, because its first lines would be stored, and again when repeated. */
+const SPARE_BYTES = 4 * 1024 * 1024;
+
+/** Opens the files that pushed lines go to; one is made for a source when the first lines come. */
+export function openPushFiles(options: PushFilesOptions): PushFiles {
+  const kept = (): number =>
+    [...writers.values()].reduce((sum, { size }) => sum + size, options.removal.bytes());
+  const writers: ReadonlyMap<Source, Writer> = new Map(
+    SOURCES.map((source) => [source, new Writer(source, options, kept)]),
+  );
+  const timer = setInterval(() => {
+    for (const writer of writers.values()) writer.sealOld();
+  }, LOOK_MS).unref();
+  return {
+    append(source, lines) {
+      const writer = writers.get(source);
+      if (!writer) throw new Error(`BUG: ${source} has no writer`);
+      return writer.append(lines);
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all([...writers.values()].map((writer) => writer.close()));
+    },
+  };
+}
+
+interface Waiting {
+  readonly lines: readonly Buffer[];
+  readonly stored: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Writes what is pushed to one source: one write and one flush at a time, for all requests that wait by then. */
+class Writer {
+  private readonly source: Source;
+  private readonly options: PushFilesOptions;
+  private readonly kept: () => number;
+  private waiting: Waiting[] = [];
+  private running: Promise<void> | null = null;
+  private file: PushFile | null = null;
+  private failing = false;
+  private closed = false;
+
+  /** `kept`: bytes of all files of pushed lines. */
+  constructor(source: Source, options: PushFilesOptions, kept: () => number) {
+    this.source = source;
+    this.options = options;
+    this.kept = kept;
+  }
+
+  /** Bytes of the file that is written to. */
+  get size(): number {
+    return this.file?.size ?? 0;
+  }
+
+  append(lines: readonly Buffer[]): Promise<void> {
+    if (this.closed) throw new AppError('DRAINING');
+    return new Promise((stored, failed) => {
+      this.waiting.push({ lines, stored, failed });
+      this.start(() => this.writeAll());
+    });
+  }
+
+  sealOld(): void {
+    if (this.file && isFull(this.file)) this.start(() => this.seal());
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.running;
+    await this.seal();
+  }
+
+  private start(work: () => Promise<void>): void {
+    this.running ??= work()
+      .catch((error) => this.note(error))
+      .finally(() => {
+        this.running = null;
+        if (this.waiting.length > 0) this.start(() => this.writeAll());
+      });
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const group = this.waiting;
+      this.waiting = [];
+      try {
+        await this.write(group.flatMap(({ lines }) => lines));
+        for (const { stored } of group) stored();
+        this.note(null);
+      } catch (cause) {
+        const error =
+          cause instanceof AppError ? cause : new AppError('STORAGE_UNAVAILABLE', { cause });
+        for (const { failed } of group) failed(error);
+        this.note(cause);
+      }
+    }
+  }
+
+  private async write(lines: readonly Buffer[]): Promise<void> {
+    await this.checkRoom(lines.reduce((sum, block) => sum + block.length, 0));
+    if (this.file && isFull(this.file)) await this.seal();
+    this.file ??= await createPushFile(this.options.logs, this.source);
+    try {
+      await this.file.append(lines);
+    } catch (error) {
+      // It may end in half a line, or in lines that are stored although their client was told otherwise: what comes next must
+      // not follow them. Nor may they be cut off, because tailing may have read them.
+      await this.seal();
+      throw error;
+    }
+  }
+
+  private async checkRoom(bytes: number): Promise<void> {
+    const { logs, minFree } = this.options;
+    const { bavail, bsize } = await statfs(logs);
+    // The lines that are here must have room in the store, or their files would never go.
+    const needed = Math.max(minFree, SPARE_BYTES) + this.kept() + bytes;
+    if (bavail * bsize >= needed) return;
+    throw new AppError('STORAGE_UNAVAILABLE', {
+      detail: `The disk of the log files is nearly full: ${bavail * bsize} bytes are free, and ${needed} must be.`,
+    });
+  }
+
+  private async seal(): Promise<void> {
+    const { file } = this;
+    this.file = null;
+    if (file) this.options.removal.add(await file.seal());
+  }
+
+  private note(error: unknown): void {
+    const { log } = this.options;
+    const { source } = this;
+    if (error !== null && !this.failing)
+      log.warn({ source, err: error }, 'pushed lines cannot be written');
+    if (error === null && this.failing) log.info({ source }, 'pushed lines are written again');
+    this.failing = error !== null;
+  }
+}
+
+function isFull(file: PushFile): boolean {
+  return file.size >= SEAL_BYTES || performance.now() - file.bornAt >= SEAL_MS;
+}

@@ -1,0 +1,309 @@
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { AppError } from '../../errors.ts';
+import type { Engine } from '../engine.ts';
+import { type Plain, plain, typeName, type ValueKind, valueKind } from '../values.ts';
+import { type Described, describe } from './describe.ts';
+
+/** A column of an answer; `type` as SQL calls it. */
+export interface RowColumn {
+  readonly name: string;
+  readonly kind: ValueKind;
+  readonly type: string;
+}
+
+/** The rows of an answer: values in column order. */
+export interface Rows {
+  readonly columns: readonly RowColumn[];
+  readonly rows: readonly (readonly Plain[])[];
+  /** Whether there were more, beyond `maxRows`. */
+  readonly truncated: boolean;
+}
+
+export interface QueryOptions {
+  /** Rows beyond this many are not read. */
+  readonly maxRows: number;
+  /** Ends the query, and the wait for it, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /**
+   * Bytes that the rows may have together, as the statement's last column counts them, which is not a part of the rows then.
+   * Beyond it `RESULT_TOO_LARGE`.
+   */
+  readonly maxBytes?: number;
+}
+
+/** How busy the connections of a pool are. */
+export interface PoolUse {
+  readonly running: number;
+  readonly waiting: number;
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
+}
+
+export interface Readers {
+  /**
+   * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
+   * queries wait, `QUERY_TIMEOUT`, or DuckDB's own error, whose message may quote data and is not for clients.
+   */
+  query(
+    sql: string,
+    values: Readonly<Record<string, string | null>>,
+    options: QueryOptions,
+  ): Promise<Rows>;
+  /** What a statement takes and gives, without running it. Throws what is wrong with it. */
+  describe(sql: string): Promise<Described>;
+  /** Asks the database for one row, on a connection that no query has. Throws what it answers, or `QUERY_TIMEOUT`. */
+  probe(): Promise<void>;
+  /** Whether a query runs: then a thread of libuv's pool is taken, and the process cannot exit by itself. */
+  busy(): boolean;
+  /** Comes when every query that runs now has ended. */
+  ended(): Promise<unknown>;
+  /** How many queries run and wait. */
+  use(): PoolUse;
+  /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
+  giveWay(reason: Error): Promise<void>;
+  /** Lets no query begin until `resume`: queries wait for a connection, within their time. */
+  hold(): void;
+  resume(): void;
+  /** Ends every query that runs or waits, with this reason, and takes no more. */
+  stop(reason: Error): void;
+  /** Ends every query, waits for their ends, and closes. */
+  close(): Promise<void>;
+}
+
+/** As long as a health check waits at most. */
+const PROBE_MS = 4000;
+/** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
+const INTERRUPT_MS = 20;
+/** The engine keeps the reason to itself; where nobody has interrupted, it is mostly memory, and treated so. */
+const LOST = 'Out of Memory Error: or another one, the rows ended early';
+
+export interface ReaderOptions {
+  /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
+  readonly connections: number;
+  /** How many more may wait. */
+  readonly queue: number;
+  /** Bounds the wait for a connection and the query. */
+  readonly timeoutMs: number;
+  /** How long a query may go on after it was interrupted at its time limit. */
+  readonly graceMs: number;
+  readonly onStuck: (error: Error) => void;
+}
+
+/** Opens a small pool of connections that only read. */
+export async function openReaders(engine: Engine, options: ReaderOptions): Promise<Readers> {
+  const { connections, queue, timeoutMs, graceMs, onStuck } = options;
+  const idle: DuckDBConnection[] = [];
+  for (let i = 0; i < connections; i++) idle.push(await engine.connect());
+  // Long queries may hold all the others, and the database is in good health then.
+  const prober = await engine.connect();
+  const all = [...idle, prober];
+  const stopping = new AbortController();
+  let current = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const waiting: ((connection: DuckDBConnection) => void)[] = [];
+  let held = false;
+
+  const lease = async (signal: AbortSignal): Promise<DuckDBConnection> => {
+    signal.throwIfAborted();
+    const free = held ? undefined : idle.pop();
+    if (free) return free;
+    if (waiting.length >= queue) throw new AppError('OVERLOADED');
+    return new Promise((resolve, reject) => {
+      const serve = (connection: DuckDBConnection) => {
+        signal.removeEventListener('abort', leave);
+        resolve(connection);
+      };
+      const leave = () => {
+        waiting.splice(waiting.indexOf(serve), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.push(serve);
+    });
+  };
+
+  // One at a time, whoever asks: on one connection they would wait for each other in threads of libuv's.
+  let probing: Promise<unknown> | null = null;
+
+  const release = (connection: DuckDBConnection) => {
+    const next = held ? undefined : waiting.shift();
+    if (next) next(connection);
+    else idle.push(connection);
+  };
+
+  const resume = () => {
+    held = false;
+    while (waiting.length > 0) {
+      const free = idle.pop();
+      if (!free) return;
+      waiting.shift()?.(free);
+    }
+  };
+
+  return {
+    async query(sql, values, { maxRows, signal, maxBytes }) {
+      const timeout = new AbortController();
+      let timer = setTimeout(() => {
+        timeout.abort(new AppError('QUERY_TIMEOUT'));
+        // Begun only now: after a pause of the whole process both would be over at once.
+        timer = setTimeout(
+          () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
+          graceMs,
+        );
+      }, timeoutMs);
+      const others = [stopping.signal, current.signal, ...(signal ? [signal] : [])];
+      const ends = AbortSignal.any([timeout.signal, ...others]);
+      try {
+        const connection = await lease(ends);
+        try {
+          const rows = interruptible(connection, ends, () =>
+            run(connection, sql, values, maxRows, maxBytes),
+          );
+          running.add(rows);
+          return await rows.finally(() => running.delete(rows));
+        } finally {
+          release(connection);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async probe() {
+      probing ??= prober.run('select 1').finally(() => {
+        probing = null;
+      });
+      await within(probing, PROBE_MS);
+    },
+    describe(sql) {
+      const described = describe(engine, stopping.signal, sql);
+      running.add(described);
+      return described.finally(() => running.delete(described));
+    },
+    busy: () => idle.length < connections || probing !== null,
+    ended: () => Promise.allSettled(running),
+    use: () => ({
+      running: connections - idle.length,
+      waiting: waiting.length,
+      maxRunning: connections,
+      maxWaiting: queue,
+    }),
+    async giveWay(reason) {
+      current.abort(reason);
+      current = new AbortController();
+      await Promise.allSettled(running);
+    },
+    hold() {
+      held = !stopping.signal.aborted;
+    },
+    resume,
+    stop: (reason) => stopping.abort(reason),
+    async close() {
+      stopping.abort(new AppError('DRAINING'));
+      resume();
+      // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
+      const never = new AbortController().signal;
+      await Promise.all(Array.from({ length: connections }, () => lease(never)));
+      // An engine that is closed under a statement that is prepared takes the process along.
+      await Promise.allSettled(running);
+      await probing?.catch(() => {});
+      for (const connection of all) connection.closeSync();
+    },
+  };
+}
+
+async function run(
+  connection: DuckDBConnection,
+  sql: string,
+  values: Readonly<Record<string, string | null>>,
+  maxRows: number,
+  maxBytes: number | undefined,
+): Promise<Rows> {
+  // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
+  const statement = await connection.prepare(sql);
+  let ended = false;
+  try {
+    bind(statement, values);
+    const result = await statement.stream();
+    const all = result.columnNames().map((name, i) => ({
+      name,
+      kind: valueKind(result.columnType(i)),
+      type: typeName(result.columnType(i)),
+    }));
+    const columns = maxBytes === undefined ? all : all.slice(0, -1);
+    const rows: Plain[][] = [];
+    let bytes = 0;
+    for (
+      let chunk = await result.fetchChunk();
+      chunk && chunk.rowCount > 0;
+      chunk = await result.fetchChunk()
+    ) {
+      if (maxBytes !== undefined) {
+        // Before the values become ours: one could be larger than the memory that we have.
+        for (const size of chunk.getColumnValues(columns.length)) bytes += Number(size);
+        if (bytes > maxBytes) throw new AppError('RESULT_TOO_LARGE');
+      }
+      for (const row of chunk.getRows()) {
+        if (rows.length === maxRows) return { columns, rows, truncated: true };
+        rows.push(row.slice(0, columns.length).map(plain));
+      }
+    }
+    // The engine's fetch does not throw what ended the rows early, a time limit or want of memory: the result then streams no more.
+    if (!result.isStreaming) throw new Error(LOST);
+    ended = true;
+    return { columns, rows, truncated: false };
+  } finally {
+    statement.destroySync();
+    // Rows that nobody fetched are still made, by threads that hold the connection: closed under them, it waits for itself.
+    if (!ended) await connection.run('select 1').catch(() => {});
+  }
+}
+
+/** What a promise gives, unless it takes longer: then throws `QUERY_TIMEOUT`. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new AppError('QUERY_TIMEOUT')), ms);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Binds every parameter of a statement, as text or as NULL. */
+export function bind(
+  statement: DuckDBPreparedStatement,
+  values: Readonly<Record<string, string | null>>,
+) {
+  for (let index = 1; index <= statement.parameterCount; index++) {
+    const value = values[statement.parameterName(index)];
+    if (value === undefined)
+      throw new Error(`BUG: no value for $${statement.parameterName(index)}`);
+    if (value === null) statement.bindNull(index);
+    else statement.bindVarchar(index, value);
+  }
+}
+
+/** Runs `action`, and interrupts what runs on the connection when the signal aborts; then throws the signal's reason. */
+export async function interruptible<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  action: () => Promise<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer = setInterval(() => connection.interrupt(), INTERRUPT_MS);
+  };
+  signal.addEventListener('abort', interrupt, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await action();
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Batch } from '../../../ingest/index.ts';
+import { quoted } from '../engine.ts';
+
+/** The statements that store the lines of a batch that are not the common case. */
+export interface OtherStatements {
+  readonly judgeOthers: string;
+  readonly insertOthers: string;
+}
+
+export interface IngestStatements {
+  /** Makes the rows of several batches at once, in the temporary table `scanned`. */
+  scan(batches: readonly Batch[], ingestedAtUs: bigint): string;
+  /** Inserts the rows of batches of one source; `scanned`: they are in that table. */
+  insertRows(batches: readonly [Batch, ...Batch[]], ingestedAtUs: bigint, scanned: boolean): string;
+  others(batch: Batch, ingestedAtUs: bigint): OtherStatements;
+}
+
+/** Where a line's metadata names its project; metadata is an object or an array of objects, of which the first counts. */
+const PROJECT_PATHS = ['$.project', '$[0].project', '$.project_ref', '$[0].project_ref'];
+
+/** Where the request stands in an edge line's metadata, each level an object or an array of objects. */
+const REQUEST_PATHS = ['$.request', '$.request[0]', '$[0].request', '$[0].request[0]'];
+const REQUEST_FIELDS = ['path', 'url', 'host'];
+
+/**
+ * Reads the statements of sql/ingest and gives functions that fill them in. Only our own words and numbers are filled
+ * in, never a value that came from outside.
+ */
+export function ingestStatements(folder: string, maxLine: number): IngestStatements {
+  const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
+  const timestamp = read('timestamp').replaceAll('{text}', 'stamp');
+  const [rows, judgeOthers, insertOthers] = ['rows', 'judge_others', 'insert_others'].map(read) as [
+    string,
+    string,
+    string,
+  ];
+  // Also the size of the buffers that the scan holds, two a thread; the default of 16 MB costs memory for nothing.
+  const maxObject = String(Math.max(2 * 1024 * 1024, 2 * maxLine));
+  const words = (paths: readonly string[], request: boolean, ingestedAtUs: bigint) => ({
+    staging: `[${paths.map(quoted).join(', ')}]`,
+    timestamp,
+    now: `make_timestamp(${ingestedAtUs})`,
+    metadata_paths: `[${[...PROJECT_PATHS, ...(request ? requestPaths() : [])].map(quoted).join(', ')}]`,
+    request_columns: request ? requestColumns() : '',
+    max_object: maxObject,
+  });
+
+  return {
+    scan(batches, ingestedAtUs) {
+      const paths = batches.map(({ staging }) => staging);
+      return `create or replace temp table scanned as ${fill(rows, words(paths, true, ingestedAtUs))}`;
+    },
+    insertRows(batches, ingestedAtUs, scanned) {
+      const [{ source }] = batches;
+      const paths = batches.map(({ staging }) => staging);
+      const request = source === 'edge_logs';
+      const from = scanned
+        ? `scanned where filename in (${paths.map(quoted).join(', ')})`
+        : `(${fill(rows, words(paths, request, ingestedAtUs))})`;
+      const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
+      return `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`;
+    },
+    others({ source, staging }, ingestedAtUs) {
+      const filled = {
+        ...words([staging], source === 'edge_logs', ingestedAtUs),
+        table: source,
+      };
+      return {
+        judgeOthers: fill(judgeOthers, filled),
+        insertOthers: fill(insertOthers, filled),
+      };
+    },
+  };
+}
+
+function fill(text: string, words: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words[word] ?? whole);
+}
+
+/** The expression that reads the text `expression` as a moment, as lines are read. */
+export function timestampExpression(folder: string, expression: string): string {
+  return readFileSync(join(folder, 'timestamp.sql'), 'utf8').replaceAll('{text}', expression);
+}
+
+function requestPaths(): string[] {
+  return REQUEST_FIELDS.flatMap((field) => REQUEST_PATHS.map((path) => `${path}.${field}`));
+}
+
+function requestColumns(): string {
+  const columns = REQUEST_FIELDS.map((field, index) => {
+    const first = PROJECT_PATHS.length + index * REQUEST_PATHS.length + 1;
+    const values = REQUEST_PATHS.map((_, i) => `found[${first + i}]`).join(', ');
+    return `coalesce(${values}) as ${field}`;
+  });
+  return `, ${columns.join(', ')}`;
+}

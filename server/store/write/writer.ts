@@ -1,0 +1,344 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Batch, RejectedLine, Sink, Source } from '../../../ingest/index.ts';
+import type { Clock } from '../clock.ts';
+import { raiseLedger } from '../ledger.ts';
+import { alone, type Group, grouped, type Part } from './batch-groups.ts';
+import { readFiles, replaceFiles } from './file-states.ts';
+import { insertRejected } from './rejected.ts';
+import { blankLines, type StagedLine, stagedLines } from './staged-lines.ts';
+import type { IngestStatements, OtherStatements } from './statements.ts';
+import { findPoison, isScanError, ScanError } from './unreadable-lines.ts';
+
+/** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
+const IDLE_CHECKPOINT_MS = 2000;
+const CHECKPOINT_MS = 60_000;
+const CHECKPOINT_RETRY_MS = 1000;
+/**
+ * Bytes of the write-ahead log that a checkpoint writes back in a millisecond, until one has been measured: rejected lines that do not
+ * compress, in 96 MB of memory, on a machine with other work took 11 kB.
+ */
+const CHECKPOINT_RATE = 8000;
+/** How much longer than the last one a checkpoint may take: other work that has begun since slows it down. */
+const CHECKPOINT_MARGIN = 2;
+/** A rate that was measured over fewer bytes says nothing. */
+const MEASURED_BYTES = 1e6;
+
+/** What could not be read, when DuckDB does not say. */
+const UNREADABLE = 'it is not valid JSON';
+
+export interface WriterOptions {
+  readonly connection: DuckDBConnection;
+  readonly statements: IngestStatements;
+  /** A path in the staging folder for the search for a line that makes DuckDB's scan throw. */
+  readonly probe: string;
+  /** What rows are stamped with, and what tells when to checkpoint. */
+  readonly clock: Clock;
+  /** How many full batches of a source one statement reads. */
+  readonly parallelism: number;
+  /** Bytes of the write-ahead log. */
+  walBytes(): number;
+  /** Told of the rejected lines of a batch, once they are stored. */
+  onRejected(lines: readonly RejectedLine[]): void;
+}
+
+/** How many transactions were committed, and how many of them, the first ones, are in the database file itself. */
+export interface Commits {
+  readonly made: number;
+  readonly writtenBack: number;
+  /** How many transactions have ended: what they stored can be read, which is not so yet when `made` goes up. */
+  readonly ended: number;
+  /** What the rows of the last one were stamped with, microseconds since the epoch; 0 before the first. */
+  readonly storedUs: bigint;
+}
+
+/** What may be done with the connection that writes while no batch is stored. */
+export interface Between {
+  transaction<T>(action: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** Writes the write-ahead log back, if no query is in the way. */
+  checkpoint(): Promise<void>;
+}
+
+export interface Writer extends Pick<Sink, 'files' | 'append' | 'record' | 'idle'> {
+  /** Runs `action` between two batches, which wait for it: it must be short. */
+  between<T>(action: (between: Between) => Promise<T>): Promise<T>;
+  /**
+   * Writes the write-ahead log back, waiting for whoever is in the way. Where that would not end by `until`, as `performance.now()`
+   * tells time, the log is left to the next start: a checkpoint cannot be interrupted.
+   */
+  close(until: number): Promise<void>;
+  commits(): Commits;
+}
+
+/**
+ * The sink of ingest: one transaction holds a batch's rows, its rejected lines, the counters and the new offsets; small
+ * batches share one.
+ * After any error the transaction is rolled back and nothing that is in memory may be trusted: a COMMIT can throw and
+ * be durable, and can resolve after it dropped everything (docs/decisions/0001). `files` tells what is true.
+ */
+export function createWriter({
+  connection,
+  statements,
+  probe,
+  clock,
+  parallelism,
+  walBytes,
+  onRejected,
+}: WriterOptions): Writer {
+  let queue: Promise<unknown> = Promise.resolve();
+  const dirty = walBytes() > 0;
+  let checkpointRate = CHECKPOINT_RATE;
+  let dirtySince: number | null = dirty ? clock.monotonic() : null;
+  let made = dirty ? 1 : 0;
+  let writtenBack = 0;
+  let ended = 0;
+  let stampUs = 0n;
+  let storedUs = 0n;
+  let lastStored = 0;
+  let triedCheckpoint = 0;
+  /**
+   * Whether a transaction may be open. A ROLLBACK can fail for want of memory, and until one passes the connection refuses every
+   * other statement.
+   */
+  let open = false;
+
+  /** One statement sequence at a time: there is one connection that writes. */
+  const exclusive = <T>(action: () => Promise<T>): Promise<T> => {
+    const result = queue.then(async () => {
+      await rollBack();
+      return action();
+    });
+    queue = result.catch(() => {});
+    return result;
+  };
+
+  /** Ends a transaction that failed. Throws when the engine lacks the memory even for that; the next caller tries again. */
+  const rollBack = async () => {
+    if (!open) return;
+    await connection.run('rollback').catch((error) => {
+      if (!/no transaction is active/.test(String(error))) throw error;
+    });
+    open = false;
+  };
+
+  const transaction = async <T>(
+    action: (connection: DuckDBConnection) => Promise<T>,
+  ): Promise<T> => {
+    await rollBack();
+    open = true;
+    try {
+      await connection.run('begin');
+      const result = await action(connection);
+      // Counted first: a COMMIT that throws may be durable.
+      made++;
+      await connection.run('commit').catch((cause: Error) => {
+        throw new CommitError(cause.message, { cause });
+      });
+      open = false;
+      storedUs = stampUs;
+      lastStored = clock.monotonic();
+      dirtySince ??= lastStored;
+      return result;
+    } catch (error) {
+      await rollBack().catch(() => {});
+      throw error;
+    } finally {
+      ended++;
+    }
+  };
+
+  /** Goes up with each batch, so that a tail finds all behind the last it has seen; a clock set back by more is believed. */
+  const stamp = (): bigint => {
+    const nowUs = BigInt(Math.floor(clock.now())) * 1000n;
+    const aheadUs = stampUs - nowUs;
+    stampUs = aheadUs >= 0n && aheadUs < 1_000_000n ? stampUs + 1n : nowUs;
+    return stampUs;
+  };
+
+  const checkpoint = async () => {
+    triedCheckpoint = clock.monotonic();
+    const [began, bytes] = [performance.now(), walBytes()];
+    try {
+      await connection.run('checkpoint');
+      if (bytes > MEASURED_BYTES) checkpointRate = bytes / (performance.now() - began);
+      dirtySince = null;
+      writtenBack = made;
+    } catch (error) {
+      // A query that began before the last commit is in the way: the next time, then.
+      if (!/Cannot CHECKPOINT/.test(String(error))) throw error;
+    }
+  };
+
+  /** Gives the rejected lines, those that the engine could not read among them. */
+  const store = async ({ parts, scan }: Group): Promise<RejectedLine[]> => {
+    const ingestedAtUs = stamp();
+    const batches = parts.flat();
+    if (scan) {
+      const staged = batches.filter(({ lines }) => lines > 0);
+      await connection.run(statements.scan(staged, ingestedAtUs));
+    }
+    const counts: Counts[] = [];
+    for (const part of parts) counts.push(await storeLines(part, ingestedAtUs, scan));
+    await insertRejected(
+      connection,
+      counts.flatMap(({ source, rejected }) => rejected.map((line) => ({ ...line, source }))),
+      ingestedAtUs,
+    );
+    const files = new Map(batches.flatMap((batch) => batch.files.map((file) => [file.id, file])));
+    await replaceFiles(connection, [...files.values()], [], clock.now());
+    await raiseLedger(
+      connection,
+      counts.map(({ source, bytes, rows, rejected, repaired, undated }) => ({
+        source,
+        bytes,
+        lines: rows + rejected.length,
+        rows,
+        rejected: rejected.length,
+        repaired,
+        undated,
+      })),
+    );
+    // It would take memory from the next batch.
+    if (scan) await connection.run('drop table scanned');
+    return counts.flatMap(({ rejected }) => rejected);
+  };
+
+  const storeLines = async (part: Part, ingestedAtUs: bigint, scanned: boolean) => {
+    const counts: Counts = {
+      source: part[0].source,
+      bytes: sum(part, ({ bytes }) => bytes),
+      repaired: sum(part, ({ repaired }) => repaired),
+      rows: 0,
+      undated: 0,
+      rejected: part.flatMap(({ rejected }) => rejected),
+    };
+    const lines = sum(part, (batch) => batch.lines);
+    if (lines === 0) return counts;
+    counts.rows = await change(connection, statements.insertRows(part, ingestedAtUs, scanned));
+    if (counts.rows === lines) return counts;
+    let judged = 0;
+    for (const batch of part) {
+      const others = await storeOthers(batch, statements.others(batch, ingestedAtUs));
+      counts.rows += others.rows;
+      counts.undated += others.undated;
+      // Not spread into one call: there may be as many as lines in a batch.
+      for (const line of others.rejected) counts.rejected.push(line);
+      judged += others.rejected.length;
+    }
+    if (counts.rows + judged === lines) return counts;
+    throw new ScanError(`${lines} lines gave ${counts.rows} rows and ${judged} rejected lines`);
+  };
+
+  const storeOthers = async (batch: Batch, sql: OtherStatements) => {
+    await connection.run(sql.judgeOthers);
+    const rows = await change(connection, sql.insertOthers);
+    const rejected = await rejectedLines(batch, await rejectedOrdinals(connection));
+    const undated = await count(
+      connection,
+      'select count(*) from others where reason is null and moment is null',
+    );
+    await connection.run('drop table others');
+    return { rows, undated, rejected };
+  };
+
+  /**
+   * In one transaction; when that fails, batch by batch: for want of memory or because of a line that DuckDB's scan throws
+   * at, and then the batch at fault is stored without such lines.
+   */
+  const storeOrSearch = async (group: Group): Promise<void> => {
+    try {
+      return onRejected(await transaction(() => store(group)));
+    } catch (error) {
+      if (error instanceof CommitError) throw error;
+      const batches = group.parts.flat();
+      if (batches.length > 1) {
+        for (const batch of batches) await storeOrSearch(alone(batch));
+        return;
+      }
+      const [batch] = batches;
+      if (!isScanError(error) || !batch || batch.lines === 0) throw error;
+      const poison = await findPoison(connection, batch, probe);
+      if (poison.length === 0) throw error;
+      await blankLines(batch.staging, poison);
+      const rejected = [...batch.rejected, ...poison.map((line) => toRejected(line, UNREADABLE))];
+      const rest = { ...batch, rejected, lines: batch.lines - poison.length };
+      onRejected(await transaction(() => store(alone(rest))));
+    }
+  };
+
+  const isDue = (afterMs: number) => {
+    const now = clock.monotonic();
+    if (dirtySince === null || now - triedCheckpoint < CHECKPOINT_RETRY_MS) return false;
+    return now - dirtySince >= afterMs;
+  };
+
+  return {
+    append: (batches) =>
+      exclusive(async () => {
+        for (const group of grouped(batches, parallelism)) await storeOrSearch(group);
+        if (isDue(CHECKPOINT_MS)) await checkpoint();
+      }),
+    record: (files, forgotten) =>
+      exclusive(() => transaction(() => replaceFiles(connection, files, forgotten, clock.now()))),
+    files: () => exclusive(() => readFiles(connection)),
+    idle: async () => {
+      if (clock.monotonic() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
+      await exclusive(checkpoint);
+    },
+    between: (action) => exclusive(() => action({ transaction, checkpoint })),
+    close: (until) =>
+      exclusive(async () => {
+        const mostMs = (CHECKPOINT_MARGIN * walBytes()) / checkpointRate;
+        const fits = performance.now() + mostMs < until;
+        // Closing the database would checkpoint, too.
+        await connection.run(fits ? 'force checkpoint' : 'pragma disable_checkpoint_on_shutdown');
+      }),
+    commits: () => ({ made, writtenBack, ended, storedUs }),
+  };
+}
+
+/** What became of the lines of batches of one source. */
+interface Counts {
+  readonly source: Source;
+  readonly bytes: number;
+  readonly repaired: number;
+  rows: number;
+  /** Rows whose line named no moment. */
+  undated: number;
+  readonly rejected: RejectedLine[];
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+/** It is in doubt what was stored: nothing may be stored again before the store was asked. */
+class CommitError extends Error {}
+
+async function change(connection: DuckDBConnection, sql: string): Promise<number> {
+  return (await connection.run(sql)).rowsChanged;
+}
+
+async function count(connection: DuckDBConnection, sql: string): Promise<number> {
+  return Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0]);
+}
+
+async function rejectedOrdinals(connection: DuckDBConnection): Promise<Map<number, string>> {
+  const rows = await connection.runAndReadAll(
+    'select ordinal, reason from others where reason is not null',
+  );
+  return new Map(rows.getRows().map(([ordinal, reason]) => [Number(ordinal), String(reason)]));
+}
+
+async function rejectedLines(batch: Batch, reasons: Map<number, string>): Promise<RejectedLine[]> {
+  if (reasons.size === 0) return [];
+  const lines: RejectedLine[] = [];
+  for await (const line of stagedLines(batch)) {
+    const reason = reasons.get(line.ordinal);
+    if (reason !== undefined) lines.push(toRejected(line, reason));
+  }
+  return lines;
+}
+
+function toRejected({ file, offset, line }: StagedLine, reason: string): RejectedLine {
+  return { file, offset, length: line.length, reason, line };
+}

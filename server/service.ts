@@ -17,8 +17,7 @@ import { createCache } from './endpoints/cache.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
 import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/registry.ts';
 import { AppError } from './errors.ts';
-import { listen } from './http/listen.ts';
-import { createDoor } from './http/server.ts';
+import { createDoor, listen } from './http/server.ts';
 import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
 import { startRetention } from './retention-job.ts';
 import {

@@ -3,12 +3,11 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readTokenFile, tokenFileOf } from '../auth/token-file.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import { type Config, ConfigError, settingsOf } from '../config/config.ts';
 import { askService } from '../control-socket.ts';
 import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
-import { settingsOf } from './settings.ts';
-import { withStoppedStore } from './stopped-store.ts';
+import { withStoppedStore } from './store-admin.ts';
 
 /** One thing that was looked at; `fault`: what is wrong with it. */
 interface Finding {

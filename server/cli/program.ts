@@ -176,7 +176,7 @@ function stores(program: Command, exit: (code: number) => void) {
   const store = program.command('store').description('check, back up or restore the store');
   const verb = (name: 'check' | 'backup' | 'restore') => async (file: unknown) => {
     const { runStoreCommand } = await import('./store-admin.ts');
-    const { settingsOf } = await import('./settings.ts');
+    const { settingsOf } = await import('../config/config.ts');
     const command = name === 'check' ? { verb: name } : { verb: name, file: String(file) };
     exit(await runStoreCommand(command, settingsOf()));
   };

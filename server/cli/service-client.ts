@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Config, ConfigError } from '../config/config.ts';
+import { type Config, ConfigError, settingsOf } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService } from '../control-socket.ts';
-import { settingsOf } from './settings.ts';
 
 export interface Remote {
   /** The service that is asked; without it, the one that runs on the data folder of the settings. */
@@ -128,5 +127,21 @@ function tokenOf({ token, tokenFile, data }: Config): string {
     throw new ConfigError([
       `No token: ${path} cannot be read (${code}). Set TAILPOND_TOKEN or TAILPOND_TOKEN_FILE.`,
     ]);
+  }
+}
+
+/** Asks the service that runs with the same settings whether it is ready: 0, else 1. */
+export async function checkHealth({ host, port }: Pick<Config, 'host' | 'port'>): Promise<0 | 1> {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const address = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const response = await fetch(`http://${address}:${port}/readyz`, {
+      signal: AbortSignal.timeout(5000),
+    });
+    if (!response.ok) console.error(await response.text());
+    return response.ok ? 0 : 1;
+  } catch (error) {
+    console.error(error instanceof Error ? (error.cause ?? error.message) : error);
+    return 1;
   }
 }

@@ -1,10 +1,21 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { ROOT } from '../config/package-root.ts';
 import { askService, takeStore } from '../control-socket.ts';
-import { type Inspection, inspectFile, StoreBroken } from '../store/index.ts';
-import { withStoppedStore } from './stopped-store.ts';
+import { wouldRemove } from '../retention-job.ts';
+import {
+  type Holder,
+  type Inspection,
+  inspectFile,
+  makeFilesPrivate,
+  openStore,
+  type Plain,
+  type Store,
+  StoreBroken,
+  StoreInUse,
+} from '../store/index.ts';
 import { counted } from './table.ts';
 
 export type StoreCommand =
@@ -171,4 +182,55 @@ function report({ schema, sources, faults }: Inspection) {
   for (const fault of faults) console.log(`FAULT: ${fault}`);
   if (faults.length === 0)
     console.log('Every row was read; rows and rejected lines are those of the ledger.');
+}
+
+/**
+ * Opens the store in a folder that no other process has open, for as long as `action` takes. Throws what `takeStore` and
+ * `openStore` throw.
+ */
+export async function withStoppedStore<T>(
+  folder: string,
+  config: Config,
+  holder: Holder,
+  action: (store: Store) => Promise<T>,
+): Promise<T> {
+  const lock = await takeStore(folder, holder);
+  try {
+    makeFilesPrivate();
+    const store = await openStore({
+      ...config,
+      folder,
+      sql: join(ROOT, 'sql'),
+      onFatal(error) {
+        throw error;
+      },
+    });
+    try {
+      return await action(store);
+    } finally {
+      await store.shutdown();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Opens the store that no service has open and gives what retention would remove now. Throws when another process has
+ * it: that one is asked over HTTP.
+ */
+export async function dryRun(config: Config): Promise<Plain[]> {
+  const folder = join(resolve(config.data), 'store');
+  if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
+  try {
+    return await withStoppedStore(folder, config, 'tailpond --dry-run', ({ retention }) =>
+      wouldRemove(retention, config),
+    );
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error;
+    throw new Error(
+      `Another process has the store in ${folder} open, most likely the service: ask it with GET /api/retention`,
+      { cause: error },
+    );
+  }
 }

@@ -8,9 +8,8 @@ import {
   writeTokenFile,
 } from '../auth/token-file.ts';
 import { digestOf, makeToken } from '../auth/tokens.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError, settingsOf } from '../config/config.ts';
 import { askService } from '../control-socket.ts';
-import { settingsOf } from './settings.ts';
 import { counted, table } from './table.ts';
 
 interface Output {

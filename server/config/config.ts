@@ -170,3 +170,10 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
       return `unknown setting ${name}${nearest ? `; did you mean ${PREFIX}${nearest}?` : ''}`;
     });
 }
+
+/** The settings, whose warnings go to stderr. Throws ConfigError. */
+export function settingsOf(): Config {
+  const { config, warnings } = readConfig(process.env);
+  for (const warning of warnings) console.error(warning);
+  return config;
+}

@@ -14,8 +14,7 @@ import type { Store } from '../store/index.ts';
 import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
 import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
-import { histogram } from './histogram.ts';
-import { projects } from './projects.ts';
+import { histogram, projects } from './histogram.ts';
 import { createTail } from './tail.ts';
 
 export interface ExploreDeps extends FreshnessDeps {

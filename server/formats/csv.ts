@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Plain, RowColumn } from '../store/index.ts';
-import { member } from './member.ts';
+import { member } from './value.ts';
 import type { Writer, WriterOptions } from './writer.ts';
 
 /**

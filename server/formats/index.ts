@@ -1,8 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { csv } from './csv.ts';
-import { json } from './json.ts';
-import { ndjson } from './ndjson.ts';
+import { json, ndjson } from './json.ts';
 import type { Format } from './negotiate.ts';
 import type { Writer, WriterOptions } from './writer.ts';
 

@@ -1,5 +1,5 @@
 import type { Plain, RowColumn } from '../store/index.ts';
-import { member } from './member.ts';
+import { member } from './value.ts';
 import type { Writer, WriterOptions } from './writer.ts';
 
 /** `{"result":[{…},…]}`, behind the rows perhaps `"count"`. */
@@ -25,5 +25,18 @@ export function objectOf(columns: readonly RowColumn[], options: WriterOptions) 
   return (row: readonly Plain[]): string => {
     const members = row.map((value, i) => (keys[i] ?? '') + member(value, columns[i], options));
     return `{${members.join(',')}}`;
+  };
+}
+
+/**
+ * A JSON object a line; the last one perhaps `{"count":…}`. The texts of `encode` are joined, which keep all digits of a number:
+ * the package `ndjson` would write JavaScript's numbers.
+ */
+export function ndjson(columns: readonly RowColumn[], options: WriterOptions): Writer {
+  const object = objectOf(columns, options);
+  return {
+    begin: () => '',
+    rows: (rows) => rows.map((row) => `${object(row)}\n`).join(''),
+    end: (count) => (count === undefined ? '' : `{"count":${count}}\n`),
   };
 }

@@ -1,5 +1,6 @@
-import type { Plain } from '../store/index.ts';
-import { LONG_NUMBER } from './nested-records.ts';
+import type { Plain, RowColumn } from '../store/index.ts';
+import { LONG_NUMBER, strictJson } from './nested-records.ts';
+import type { WriterOptions } from './writer.ts';
 
 /** One value as JSON text; NaN and the infinities, which JSON lacks, as null. */
 export function encode(value: Plain, redact?: (text: string) => string): string {
@@ -17,4 +18,18 @@ export function encode(value: Plain, redact?: (text: string) => string): string 
     return `{${members.join(',')}}`;
   }
   return JSON.stringify(value);
+}
+
+/**
+ * A value of a column as JSON text. Of a JSON column it is records (nested objects as one-element arrays), or `asStored`; one
+ * whose text is not strict JSON stays a string, so that one stored row can never fail an answer. `redact` is applied to every
+ * string value at any depth.
+ */
+export function member(
+  value: Plain,
+  column: Pick<RowColumn, 'kind'> | undefined,
+  { redact, asStored }: WriterOptions,
+): string {
+  if (column?.kind !== 'json' || typeof value !== 'string') return encode(value, redact);
+  return strictJson(value, { redact, wrap: !asStored }) ?? encode(value, redact);
 }

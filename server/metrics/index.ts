@@ -1,15 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
-import type { Cache } from '../endpoints/cache.ts';
+import { ROOT } from '../config/package-root.ts';
+import type { Cache, CacheStats } from '../endpoints/cache.ts';
 import type { Measure } from '../endpoints/handler.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError } from '../errors.ts';
-import type { Store } from '../store/index.ts';
-import { cacheMetrics } from './cache.ts';
+import { engineVersion, type Store } from '../store/index.ts';
 import { ingestMetrics } from './ingest.ts';
 import { keepLedger } from './ledger.ts';
-import { processMetrics } from './process.ts';
+import { lookedUp } from './looked-up.ts';
 import { queryMetrics } from './queries.ts';
 import { type MeasureRequest, requestMetrics } from './requests.ts';
 import { storeMetrics } from './store.ts';
@@ -56,5 +59,51 @@ export function createMetrics({ store, ingest, cache, endpoints }: MetricsDeps):
       const text = await registry.metrics();
       response.set('Cache-Control', 'no-store').type(registry.contentType).send(text);
     },
+  };
+}
+
+const NUMBERS: readonly ['counter' | 'gauge', string, string, keyof CacheStats][] = [
+  ['counter', 'hits_total', 'Answers that were in the cache.', 'hits'],
+  ['counter', 'misses_total', 'Answers that were not in the cache, or too old.', 'misses'],
+  ['gauge', 'entries', 'Answers in the cache.', 'entries'],
+  ['gauge', 'bytes', 'Bytes of the answers in the cache, with their keys.', 'bytes'],
+];
+
+/** Adds how full the cache of answers is, and how often it has one. */
+function cacheMetrics(registry: Registry, cache: Pick<Cache, 'stats'>): void {
+  for (const [kind, name, help, field] of NUMBERS)
+    lookedUp(registry, {
+      kind,
+      name: `tailpond_cache_${name}`,
+      help,
+      labels: [],
+      read: () => [[{}, cache.stats()[field]]],
+    });
+}
+
+/** Before its first ticks, which come every 10 ms, the event loop's monitor tells of a delay of 292 years. */
+const FIRST_MS = 50;
+
+/**
+ * Adds what this is, and gives what adds the usual metrics of a process and of Node, under the names they have everywhere.
+ * These begin with the first scrape: who is not scraped does not measure the event loop a hundred times a second. They
+ * keep no process from its end.
+ */
+function processMetrics(registry: Registry): () => Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  lookedUp(registry, {
+    kind: 'gauge',
+    name: 'tailpond_build_info',
+    help: 'Always 1; its labels are the versions of tailpond, Node.js and DuckDB.',
+    labels: ['version', 'node', 'duckdb'],
+    read: () => [[{ version, node: process.version, duckdb: engineVersion() }, 1]],
+  });
+  let begun: Promise<void> | null = null;
+  return () => {
+    if (!begun) {
+      collectDefaultMetrics({ register: registry });
+      begun = delay(FIRST_MS);
+    }
+    return begun;
   };
 }

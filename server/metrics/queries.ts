@@ -3,8 +3,8 @@ import type { Measure } from '../endpoints/handler.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { PoolUse, Store } from '../store/index.ts';
-import { DURATIONS } from './durations.ts';
 import { lookedUp } from './looked-up.ts';
+import { DURATIONS } from './requests.ts';
 
 type Pools = Pick<Store, 'use'> & { readonly sandbox: Pick<Store, 'use'> };
 

@@ -2,13 +2,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../server/config/package-root.ts';
 
-const INSTALLED = [
-  'package.json',
-  'build.cjs',
-  'dist',
-  'sql',
-  'server/launch.cjs',
-];
+const INSTALLED = ['package.json', 'build.cjs', 'dist', 'sql', 'server/launch.cjs'];
 
 /** Puts the project as it is installed, built and without the bundler, into a folder that is not there yet. */
 export function install(folder: string): void {

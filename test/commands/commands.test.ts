@@ -136,7 +136,7 @@ for (const running of [true, false]) {
             'There is no such rejected line any more.',
           ]);
         }),
-      )).timeout(60_000);
+      )).timeout(120_000);
 
     it('prints entries as they come', () =>
       withFolder((data) =>

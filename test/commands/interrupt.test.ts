@@ -51,7 +51,7 @@ describe('Ctrl-C', () => {
         child.kill('SIGKILL');
       }
     });
-  }).timeout(60_000);
+  }).timeout(120_000);
 });
 
 function fail(message: string): never {

@@ -18,7 +18,7 @@ describe('the console in a browser', () => {
   const begun = Date.now();
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     if (!existsSync(CHROMIUM)) {
       console.log(`    skipped: ${CHROMIUM} missing; ${INSTALL}`);
       this.skip();

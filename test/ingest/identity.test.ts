@@ -248,7 +248,7 @@ describe('which file is it', () => {
         }, 30_000);
         await settles(pond, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
       }),
-    )).timeout(60_000);
+    )).timeout(120_000);
 
   it('doubles nothing, and warns of nothing, where lines are written to a log that was packed', () =>
     withFolder(async (data) => {
@@ -287,7 +287,7 @@ describe('which file is it', () => {
           60_000,
         );
       });
-    })).timeout(90_000);
+    })).timeout(120_000);
 
   it('reads two files on that begin with the same header, each from the line in which they part', () =>
     withFolder(async (data) => {

@@ -695,7 +695,7 @@ describe('the schedule of retention', () => {
 });
 
 describe('npm start -- --dry-run', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('prints what would be removed and removes nothing', () =>
     withFolder(async (data) => {

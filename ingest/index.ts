@@ -10,8 +10,8 @@ import { createRounds } from './rounds.ts';
 import { SOURCES } from './source.ts';
 import { isHot } from './tail/backlog.ts';
 import { createLag } from './tail/lag.ts';
-import type { IngestLog, Refusal, Sink, SourceStatus } from './types.ts';
-import { createWaker } from './waker.ts';
+import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
+import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
 export type { Source } from './source.ts';
@@ -32,8 +32,8 @@ export interface Ingest {
   /** `trouble`: why lines cannot be stored; `noRoom`: the same, when that is what the sink has said. */
   status(): {
     sources: SourceStatus[];
-    refused: readonly Refusal[];
-    trouble: string | null;
+    refused: readonly IgnoredFile[];
+    lastError: string | null;
     noRoom: string | null;
   };
   /**
@@ -56,7 +56,7 @@ const RETRY_MAX_MS = 5_000;
 const ROOM_MS = 1000;
 
 /**
- * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The walk of a line: scan and watch
+ * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The way of a line: scan and watch
  * find its file (files/), the tracker tells which file it is (identity/), `tail` takes its whole lines (tail/) into a batch (batch/),
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
@@ -191,7 +191,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         const original = copy && tracker.files.get(copy.of);
         if (original) status.copies.push({ path: state.path, of: original.state.path });
       }
-      return { sources, refused: tracker.refused, trouble, noRoom };
+      return { sources, refused: tracker.refused, lastError: trouble, noRoom };
     },
     forget: (path) => tracker.forget(path),
     async close() {

@@ -6,10 +6,10 @@ import type { Disk } from './files/disk.ts';
 import { type TrackedFile, untakenBytes } from './identity/tracked-file.ts';
 import type { Tracker } from './identity/tracker.ts';
 import { isHot, isLive, pending } from './tail/backlog.ts';
-import type { OpenEnd } from './tail/tail.ts';
+import type { TrailingText } from './tail/tail.ts';
 import type { IngestLog, Sink } from './types.ts';
 
-/** What is done again and again while files are followed. Everything throws what kept lines from being stored. */
+/** The work that is repeated while files are followed. Every method throws what kept lines from being stored. */
 export interface Rounds {
   /** Looks at the files that have just changed, and at those that no path leads to, through their handles. */
   look(): Promise<void>;
@@ -43,7 +43,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
   let turn = 0;
 
   /** Fills batches while the last ones are stored, and hands them over then. */
-  const store = async (chosen: readonly TrackedFile[], end?: OpenEnd) =>
+  const store = async (chosen: readonly TrackedFile[], end?: TrailingText) =>
     storing.begin(await fill(chosen, end));
 
   /** With what no newline closes, as long as there is progress: one batch need not hold all of it. */

@@ -74,7 +74,7 @@ export interface Batch {
   readonly files: readonly FileState[];
 }
 
-/** What a sink has memory for. What is more does not become rows. */
+/** What a sink has memory for. Longer lines do not become rows. */
 export interface Capacity {
   /** It reads so many rows at once, those that follow one another, … */
   readonly vectorRows: number;
@@ -116,7 +116,7 @@ export interface Sink {
 }
 
 /** Something that is not read, and why: `reason` completes the sentence "this is not read: …". */
-export interface Refusal {
+export interface IgnoredFile {
   readonly source: Source | null;
   readonly path: string;
   readonly reason: string;

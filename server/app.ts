@@ -1,28 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Ingest } from '../ingest/index.ts';
-import { books } from './admin/books.ts';
-import { alive, health } from './admin/health.ts';
-import { accessToken, requires } from './auth/middleware.ts';
+import { alive, LIVE } from './admin/health.ts';
+import { adminRoutes } from './admin/index.ts';
+import { accessToken } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { consolePages } from './console/index.ts';
 import type { Cache } from './endpoints/cache.ts';
-import { endpoint } from './endpoints/handler.ts';
+import { endpointRoutes } from './endpoints/index.ts';
 import type { Endpoints } from './endpoints/registry.ts';
-import { createRepeats } from './endpoints/repeats.ts';
 import { AppError } from './errors.ts';
-import { explore } from './explore/index.ts';
+import { exploreRoutes } from './explore/index.ts';
 import { problem } from './http/problem.ts';
-import { logflare } from './logflare/routes.ts';
+import { mount, type Route } from './http/route.ts';
+import { logflareRoutes } from './logflare/index.ts';
 import { createMetrics } from './metrics/index.ts';
-import { apiPages, openapi } from './openapi/index.ts';
-import { type PushFiles, push } from './push/index.ts';
+import { apiPages, withDocument } from './openapi/index.ts';
+import { type PushFiles, pushRoutes } from './push/index.ts';
 import type { Limits, Store } from './store/index.ts';
 
 export interface AppDeps {
@@ -44,33 +42,21 @@ export interface AppDeps {
   readonly isDraining: () => boolean;
 }
 
-const LIVE = '/livez';
-const QUERY = '/api/endpoints/query/:endpoint';
 /** What needs a token. */
 const GUARDED = ['/api', '/metrics'];
-const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
 
 /** The HTTP side. */
 export interface App {
   /** Middleware in the order a request meets it. */
-  readonly routes: Express;
-  /** Answers a request by them, unless it is one that was answered just so before. */
-  readonly answer: RequestListener;
+  readonly express: Express;
+  /** Every path that is served, but those of pages. */
+  readonly routes: readonly Route[];
 }
 
 export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const metrics = createMetrics(deps);
-  const log = requestLog(logger);
-  // What counts or judges each request leaves none to them.
-  const eachMatters = deps.rateLimit !== null || deps.corsOrigin !== null;
-  const begin = (request: IncomingMessage, response: ServerResponse) => {
-    request.id = randomUUID();
-    log?.(request, response);
-    metrics.measureRequest(request, response, QUERY);
-  };
-  const repeats = eachMatters ? null : createRepeats({ ...deps, begin });
-  const app = bare(logger, (request, response) => {
+  const app = baseApp(logger, (request, response) => {
     metrics.measureRequest(request, response);
     if (deps.isDraining() && request.path !== LIVE) throw new AppError('DRAINING');
   });
@@ -84,39 +70,34 @@ export function createApp(deps: AppDeps): App {
     ];
     app.use('/api', cors({ origin: deps.corsOrigin, methods: ['GET', 'HEAD'], allowedHeaders }));
   }
-  const checkToken = accessToken(deps.tokens);
-  app.use(GUARDED, (request, response, next) => {
-    const others = response.getHeader('Vary');
-    response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
-    checkToken(request, response, next);
-  });
+  app.use(GUARDED, accessToken(deps.tokens));
   if (deps.rateLimit !== null) app.use(GUARDED, rateLimit(deps.rateLimit));
-  app.all(QUERY, requires('query'), endpoint({ ...deps, repeats, measure: metrics.measure }));
-  app.all(['/api/logs', '/api/logs/:source'], requires('ingest'), push(deps));
-  app.use('/api', explore(deps));
-  app.use('/api', logflare(deps.limits));
-  app.use('/api', openapi(deps.endpoints));
-  app.use('/api', books(deps));
-  app.all('/metrics', requires('metrics'), metrics.answer);
+  const routes = withDocument(
+    [
+      ...endpointRoutes({ ...deps, measure: metrics.measure }),
+      ...pushRoutes(deps),
+      ...exploreRoutes(deps),
+      ...logflareRoutes(deps.limits),
+      ...adminRoutes(deps),
+      ...metrics.routes,
+    ],
+    deps.endpoints,
+  );
+  for (const { path, scope } of routes)
+    if (scope === null && path.startsWith('/api/')) throw new Error(`BUG: ${path} has no scope`);
+  mount(app, routes);
   app.use(consolePages());
   app.use(apiPages());
-  app.get(LIVE, alive);
-  app.use(health(deps.store, deps.ingest));
   app.use(() => {
     throw new AppError('PATH_UNKNOWN');
   });
   app.use(problem(logger));
-  return {
-    routes: app,
-    answer: (request, response) => {
-      if (deps.isDraining() || !repeats?.answer(request, response)) app(request, response);
-    },
-  };
+  return { express: app, routes };
 }
 
 /** What answers while the store is being opened. */
 export function createStartingApp(logger: Logger): Express {
-  const app = bare(logger);
+  const app = baseApp(logger);
   app.get(LIVE, alive);
   app.use(() => {
     throw new AppError('STARTING');
@@ -126,34 +107,30 @@ export function createStartingApp(logger: Logger): Express {
 }
 
 /**
- * An app that names each request, calls `first` with it, and sets the headers that all answers have. That is one middleware and not
- * several, as each costs a cached answer a hundredth of its time.
+ * What every answer says to browsers: it is not a document, not to be framed, sniffed or embedded, and no link leads out of it with its
+ * address. Without HSTS, as the service speaks plain HTTP and TLS is the proxy's. Pages have a policy of their own (http/csp.ts).
  */
-function bare(logger: Logger, first?: (request: Request, response: Response) => void): Express {
+const SECURITY_HEADERS = Object.entries({
+  'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'SAMEORIGIN',
+});
+
+/**
+ * Returns an app that gives each request an id, calls `first` with it, and sets the headers that all answers have. One middleware does
+ * all of it, as each takes a hundredth of the time of a cached answer.
+ */
+function baseApp(logger: Logger, first?: (request: Request, response: Response) => void): Express {
   const app = express();
   app.disable('x-powered-by');
-  // No HSTS: the service speaks plain HTTP, TLS is the proxy's. The others that are off mean something for documents only.
-  const secure = helmet({
-    strictTransportSecurity: false,
-    crossOriginOpenerPolicy: false,
-    originAgentCluster: false,
-    xDnsPrefetchControl: false,
-    xDownloadOptions: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-  });
   app.use((request, response, next) => {
     request.id = randomUUID();
     response.setHeader('X-Request-Id', request.id);
-    secure(request, response, (error) => {
-      if (error) return next(error);
-      first?.(request, response);
-      next();
-    });
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+    first?.(request, response);
+    next();
   });
   const log = requestLog(logger);
   if (log) app.use(log);

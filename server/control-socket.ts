@@ -1,7 +1,6 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Holder, lockStore, StoreInUse, type StoreLock, storeInUse } from './store/index.ts';
 
 /**
@@ -54,12 +53,16 @@ export async function askService(folder: string, command: string): Promise<unkno
   if (!socket) return null;
   try {
     socket.write(`${JSON.stringify({ command })}\n`);
-    for await (const line of createInterface({ input: socket })) {
-      const { result, error } = JSON.parse(line) as { result?: unknown; error?: string };
-      if (error !== undefined) throw new Error(error);
-      return result;
+    // Not by readline, which ends lines at U+2028 since Node.js 24: that may stand in an answer.
+    let answer = '';
+    for await (const text of socket.setEncoding('utf8')) {
+      answer += text;
+      if (answer.endsWith('\n')) break;
     }
-    throw new Error('The service ended before it had answered.');
+    if (!answer.endsWith('\n')) throw new Error('The service ended before it had answered.');
+    const { result, error } = JSON.parse(answer) as { result?: unknown; error?: string };
+    if (error !== undefined) throw new Error(error);
+    return result;
   } finally {
     socket.destroy();
   }

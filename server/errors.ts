@@ -37,7 +37,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** One parameter or header at fault: what came, and what is allowed. */
-export interface Fault {
+export interface FieldError {
   readonly parameter: string;
   readonly detail: string;
 }
@@ -48,7 +48,7 @@ export class AppError extends Error {
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly FieldError[];
   /** Of `METHOD_NOT_ALLOWED`: the methods that are. */
   readonly allow: readonly string[];
 
@@ -56,7 +56,7 @@ export class AppError extends Error {
     code: ErrorCode,
     options: {
       detail?: string;
-      faults?: readonly Fault[];
+      faults?: readonly FieldError[];
       allow?: readonly string[];
       cause?: unknown;
     } = {},

@@ -9,6 +9,7 @@ process.env.DUCKDB_JE_MALLOC_CONF ||= 'narenas:1,dirty_decay_ms:20,muzzy_decay_m
 
 import('../dist/server/main.js').catch((error) => {
   const few = 'This process may open too few files: raise its limit (ulimit -n, LimitNOFILE).';
-  console.error(error.code === 'EMFILE' ? few : error);
+  // Where Node.js meets the limit inside its own loader, only the message names it.
+  console.error(/EMFILE|too many open files/.test(`${error.code} ${error.message}`) ? few : error);
   process.exitCode = 1;
 });

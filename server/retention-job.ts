@@ -58,7 +58,7 @@ export function startRetention({ retention, limits, log, timer = globalThis }: R
 }
 
 /** What `run` would remove now, an entry for each source and reason. */
-export async function wouldRemove(retention: Retention, limits: Limits): Promise<Plain[]> {
+export async function previewRetention(retention: Retention, limits: Limits): Promise<Plain[]> {
   const removals = await retention.preview(limits);
   return summary(removals).map(({ rows, rejected, ...entry }) => ({
     source: entry.source,

@@ -17,8 +17,8 @@ import { createCache } from './endpoints/cache.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
 import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/registry.ts';
 import { AppError } from './errors.ts';
-import { createDoor, listen } from './http/server.ts';
-import { leftPushFiles, openPushFiles, startRemoval } from './push/index.ts';
+import { createHttpServer, listen } from './http/server.ts';
+import { openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
 import { startRetention } from './retention-job.ts';
 import {
   makeFilesPrivate,
@@ -40,7 +40,7 @@ const TELL_MS = 2500;
 /** What closing needs beside the database's last checkpoint. */
 const CLOSE_MS = 1000;
 
-/** Of one Ctrl-C the terminal tells the service, and npm does, too: a signal that follows so soon is not a second one. */
+/** The terminal tells the service of a Ctrl-C, and so does npm: a signal that follows this soon is the same one. */
 const SAME_SIGNAL_MS = 1000;
 
 const STORE_RETRY_MS = 100;
@@ -51,7 +51,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
  * Runs the service until SIGTERM or SIGINT, then exits: 0 after a clean stop. Throws when it cannot start, with
  * everything closed again that was opened; `onClose` is called last.
  */
-export async function serve(
+export async function runService(
   config: Config,
   logger: Logger,
   onClose: Closer = () => {},
@@ -118,9 +118,9 @@ export async function serve(
 
     const taken = await takeUnlessBusy(folder);
 
-    // The door opens first: while the store is opened, requests are told so.
+    // The server listens first: while the store is opened, requests are told so.
     let answer: RequestListener = createStartingApp(logger);
-    const server = createDoor(config.maxConnections, (request, response) =>
+    const server = createHttpServer(config.maxConnections, (request, response) =>
       answer(request, response),
     );
     await listen(server, config);
@@ -169,7 +169,7 @@ export async function serve(
       await reloadEndpoints(endpoints, logger);
     });
     process.off('SIGHUP', reloadTokens).on('SIGHUP', reloadAll);
-    const left = await leftPushFiles(logs, opened.sink, logger);
+    const left = await recoverSpool(logs, opened.sink, logger);
     const ingest = await startIngest(
       { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
       opened.sink,
@@ -192,7 +192,7 @@ export async function serve(
       onRefreshFailed: (error) =>
         logger.warn({ err: error }, 'a cached answer could not be refreshed'),
     });
-    ({ answer } = createApp({
+    answer = createApp({
       tokens,
       rateLimit: config.rateLimit,
       corsOrigin: config.corsOrigin,
@@ -204,7 +204,7 @@ export async function serve(
       cache,
       logger,
       isDraining: () => draining,
-    }));
+    }).express;
     closers.push(() => {
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();

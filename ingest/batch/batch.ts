@@ -13,7 +13,7 @@ const BATCH_BYTES = 192 * 1024 * 1024;
 const LONG_LINE = 64 * 1024;
 /** Rejected lines wait in memory for the commit; a file of garbage must not fill it. */
 const REJECTED_BYTES = 8 * 1024 * 1024;
-/** Of a line beyond the limit this much is kept. */
+/** Bytes that are kept of a line beyond the limit. */
 export const HEAD_OF_LONG_LINE = 4096;
 
 /** What a batch may still take. Batches that are stored together share one. */
@@ -28,7 +28,7 @@ export interface Space {
   readonly rejectedBytes: number;
 }
 
-/** Of a batch of so many lines at most. */
+/** Space for a batch of so many lines at most. */
 export function spaceFor(lines: number, { partBytes, longBytes }: Capacity): Space {
   const stagedBytes = Math.ceil((BATCH_BYTES * lines) / BATCH_LINES);
   return {

@@ -3,7 +3,7 @@ import type { TrackedFile } from '../identity/tracked-file.ts';
 import { SinkError, type Tracker } from '../identity/tracker.ts';
 import type { Source } from '../source.ts';
 import { hasMore, isQuiet } from '../tail/backlog.ts';
-import { type OpenEnd, tail, tailBuffer } from '../tail/tail.ts';
+import { type TrailingText, tail, tailBuffer } from '../tail/tail.ts';
 import type { Batch, Capacity } from '../types.ts';
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
 import type { LongLineBudget } from './long-line-budget.ts';
@@ -27,7 +27,7 @@ export interface FillingOptions {
  * first file comes first; one that has enough fills several whole ones. `end` says what becomes of text at the end of a
  * file when that is certain.
  */
-export type Fill = (chosen: readonly TrackedFile[], end?: OpenEnd) => Promise<Batch[]>;
+export type Fill = (chosen: readonly TrackedFile[], end?: TrailingText) => Promise<Batch[]>;
 
 const UTF_16 = 'it is UTF-16, and only UTF-8 is read';
 
@@ -83,7 +83,7 @@ export function createFill({
     own: readonly TrackedFile[],
     open: OpenBatch,
     waiting: ReadonlySet<number>,
-    end?: OpenEnd,
+    end?: TrailingText,
   ): Promise<Batch | null> => {
     try {
       for (const file of own) {
@@ -103,7 +103,7 @@ export function createFill({
    * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
    * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
    */
-  const take = async (file: TrackedFile, batch: OpenBatch, waits: boolean, end?: OpenEnd) => {
+  const take = async (file: TrackedFile, batch: OpenBatch, waits: boolean, end?: TrailingText) => {
     if (waits && !file.content) return;
     const content = await files.open(file);
     if (!content) return;

@@ -3,7 +3,7 @@ import type { Capacity, IngestLog, Sink } from '../types.ts';
 
 /**
  * Sees to it that the rows of a source that follow one another do not have more bytes together than the sink can hold. Only lines
- * beyond the mean that it can are ever refused: usual ones always fit (docs/decisions/0014). What is counted is what the newest rows
+ * beyond the mean that it can are ever refused: usual ones always fit (docs/decisions/0014). It counts what the newest rows
  * had when that was last asked, and all long lines since: so neither restarts, nor lines that become no rows after all, nor lines
  * that are read again lead beyond.
  */

@@ -4,29 +4,29 @@ import { SinkError } from '../identity/tracker.ts';
 import type { Batch, FileState, Sink } from '../types.ts';
 import { BATCH_LINES } from './batch.ts';
 
-/** Hands batches to the sink, one lot after the other. While one is stored, the next is filled. */
+/** Hands batches to the sink, some at a time. While they are stored, the next ones are filled. */
 export interface Storing {
-  /** How many lines the next lot may have: a batch that was too large for the memory may pass in parts. */
+  /** How many lines the next batches may have: a batch that was too large for the memory may pass in parts. */
   maxLines(): number;
-  /** Where batch `n` of the next lot is staged: not where the sink may be reading. */
+  /** Where batch `n` of the next ones is staged: not where the sink may be reading. */
   stagingPath(n: number): string;
-  /** Begins to store a lot, once what is stored now is. Throws why that one could not be. */
-  begin(lot: readonly Batch[]): Promise<void>;
+  /** Begins to store batches, once those that are being stored are. Throws why those could not be. */
+  begin(batches: readonly Batch[]): Promise<void>;
   /** Waits until what has begun is stored. Throws why it could not be. */
   stored(): Promise<void>;
   /** `Sink.record`, once the batches that led to the states are stored. Throws SinkError. */
   readonly record: Sink['record'];
   /**
-   * After any error: waits for the end of what has begun, however it ends, and makes the next lots smaller. Gives how many were
-   * stored since the last time.
+   * After any error: waits for the end of what has begun, however it ends, and makes the next batches smaller. Returns how often
+   * batches were stored since the last time.
    */
   giveUp(): Promise<number>;
 }
 
 /** However often storing fails, batches get no smaller than this. */
 const FEWEST_LINES = 128;
-/** So many lots are stored before larger ones are tried again. */
-const SMALL_LOTS = 16;
+/** So often small batches are stored before larger ones are tried again. */
+const SMALL_ONES = 16;
 
 export function createStoring(
   staging: string,
@@ -38,23 +38,23 @@ export function createStoring(
   let storedInRow = 0;
   let slot = 0;
 
-  const store = async (lot: readonly Batch[]) => {
-    await sink.append(lot);
-    for (const { files } of lot) onStored(files);
-    for (const { staging: path } of lot) await rm(path, { force: true });
+  const store = async (batches: readonly Batch[]) => {
+    await sink.append(batches);
+    for (const { files } of batches) onStored(files);
+    for (const { staging: path } of batches) await rm(path, { force: true });
     storedInRow++;
-    if (storedInRow % SMALL_LOTS === 0) maxLines = Math.min(BATCH_LINES, maxLines * 4);
+    if (storedInRow % SMALL_ONES === 0) maxLines = Math.min(BATCH_LINES, maxLines * 4);
   };
 
   return {
     maxLines: () => maxLines,
     stagingPath: (n) => join(staging, `batch-${slot}-${n}.ndjson`),
-    async begin(lot) {
+    async begin(batches) {
       await storing;
-      if (lot.length === 0) return;
+      if (batches.length === 0) return;
       // The staging files of this slot are read from now on: the next batches go to the other one.
       slot = 1 - slot;
-      storing = store(lot);
+      storing = store(batches);
       // Whoever waits for it is told.
       storing.catch(() => {});
     },

@@ -4,7 +4,7 @@ import type { Disk } from './disk.ts';
 
 /** Handles beyond this many are closed; such a file is opened again by path, and identified anew. */
 const MAX_OPEN = 500;
-/** Of the handles that the process may have, log files take no more than this part: requests and the engine need some. */
+/** Log files take no more than this part of the handles that the process may have: requests and the engine need some. */
 const SHARE_OF_HANDLES = 0.25;
 
 /** Opens log files, and tells when too many are open. */

@@ -1,9 +1,9 @@
-import type { IngestLog, Refusal } from '../types.ts';
+import type { IgnoredFile, IngestLog } from '../types.ts';
 import type { Entry } from './scan.ts';
 
-/** What is not read, and why: as of the last sweep, and for files that are passed over until they change. */
+/** The files that are not read, and why: as of the last sweep, and those that are passed over until they change. */
 export class Ignored {
-  private list: Refusal[] = [];
+  private list: IgnoredFile[] = [];
   private readonly passed = new Map<string, { version: string; reason: string }>();
   private readonly named = new Set<string>();
   private readonly log: IngestLog;
@@ -12,27 +12,27 @@ export class Ignored {
     this.log = log;
   }
 
-  current(): readonly Refusal[] {
+  current(): readonly IgnoredFile[] {
     return this.list;
   }
 
   /** A sweep begins, with what the scan refused. */
-  begin(refused: readonly Refusal[]): void {
+  begin(refused: readonly IgnoredFile[]): void {
     this.list = [...refused];
   }
 
-  add({ source, path }: Pick<Refusal, 'source' | 'path'>, reason: string): void {
+  add({ source, path }: Pick<IgnoredFile, 'source' | 'path'>, reason: string): void {
     this.list.push({ source, path, reason });
   }
 
   /** Refuses a file in this sweep and in those that follow, until its version changes. */
-  passOver(entry: Pick<Entry, 'source' | 'path' | 'version'>, reason: string): void {
+  ignoreUntilChanged(entry: Pick<Entry, 'source' | 'path' | 'version'>, reason: string): void {
     this.passed.set(entry.path, { version: entry.version, reason });
     this.add(entry, reason);
   }
 
   /** Whether a file was passed over and has not changed since; it is refused again then. */
-  isPassedOver(entry: Entry): boolean {
+  isIgnored(entry: Entry): boolean {
     const passed = this.passed.get(entry.path);
     if (passed?.version !== entry.version) return false;
     this.add(entry, passed.reason);
@@ -52,6 +52,6 @@ export class Ignored {
   }
 }
 
-function keyOf({ path, reason }: Refusal): string {
+function keyOf({ path, reason }: IgnoredFile): string {
   return `${path}\n${reason}`;
 }

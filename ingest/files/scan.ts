@@ -2,7 +2,7 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { isSource, type Source } from '../source.ts';
-import type { Refusal } from '../types.ts';
+import type { IgnoredFile } from '../types.ts';
 import { isLogName } from './names.ts';
 
 /** What the file system says of a file. */
@@ -31,7 +31,7 @@ export interface Entry extends FileStat, Place {}
 
 export interface Listing {
   readonly found: Entry[];
-  readonly refused: Refusal[];
+  readonly refused: IgnoredFile[];
 }
 
 const AT_A_TIME = 64;

@@ -1,11 +1,10 @@
 import type { Content } from '../files/content.ts';
 import { rotationRank } from '../files/names.ts';
-import type { FileState } from '../types.ts';
-import type { Candidates } from './candidates.ts';
 import { compare } from './compare.ts';
 import type { Candidate } from './identify.ts';
 import { held, stillHolds } from './proofs.ts';
 import type { RecentBytes } from './recent-bytes.ts';
+import type { Streams } from './streams.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
 /** What `identify` decides by. */
@@ -16,8 +15,7 @@ export interface Facts {
 
 /** All that is known of streams and of the files that hold them. */
 export interface Knowledge {
-  readonly candidates: Candidates;
-  readonly states: ReadonlyMap<number, FileState>;
+  readonly streams: Pick<Streams, 'get' | 'of'>;
   readonly files: ReadonlyMap<number, TrackedFile>;
   readonly recent: RecentBytes;
   /** The content of a tracked file; null when it cannot be had. */
@@ -32,16 +30,16 @@ export async function factsOf(
   file: TrackedFile,
   content: Content,
   start: Uint8Array,
-  { candidates: index, states, files, recent, open }: Knowledge,
+  { streams, files, recent, open }: Knowledge,
 ): Promise<Facts | null> {
   const { state, copy } = file;
   const candidates: Candidate[] = [];
   let size = content.gzip ? null : file.size;
-  const relations = index.of(state, start);
+  const relations = streams.of(state, start);
   // Whatever the names of both are by now, it was a copy of that one.
   if (copy) relations.set(copy.of, 'rotation');
   for (const [id, relation] of relations) {
-    const stream = states.get(id);
+    const stream = streams.get(id);
     const holder = files.get(id);
     if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
     // Of two rotated files that are both there neither was made of the other.

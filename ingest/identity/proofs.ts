@@ -4,17 +4,19 @@ import type { FileState, Proof } from '../types.ts';
 
 /** How many bytes before an offset a proof covers, at most. */
 export const PROOF_BYTES = 256;
+/** The start of the line that an offset stands in is looked for in so many bytes before it. */
+const LINE_BYTES = 64 * 1024;
 /** Where the start of a file is proven: streams that begin alike, as logs with a header do, are told apart early. */
 const HEADS = [64, 256, 1024];
 /** Proofs stand no closer to each other than this. */
 const NEAREST = 64;
 /** The longest start that is proven while its bytes are at hand. */
 export const HEAD_BYTES = 1024;
-/** What is kept of a hash in hex: 48 bits, and over a long file no proof decides alone. */
+/** Hex digits that are kept of a hash: 48 bits, and over a long file no proof decides alone. */
 const HASH_CHARACTERS = 12;
 const NEWLINE = 0x0a;
 
-/** What is known of a file of which nothing was read. */
+/** The state of a file of which nothing was read. */
 export const UNREAD = { offset: 0, proofs: [], unterminated: false, finished: null } as const;
 
 /** The proof at offset `at` of a file, of which `before` holds the bytes from `at - before.length` on, or more from the start. */
@@ -56,8 +58,41 @@ export function extended(
 }
 
 /** The proofs up to `at`, which ends them. */
-export function cut(proofs: readonly Proof[], at: number): readonly Proof[] {
+function cut(proofs: readonly Proof[], at: number): readonly Proof[] {
   return proofs.filter((proof) => proof.at <= at);
+}
+
+/**
+ * Returns the state of a content that holds the beginning of a stream, up to `at`: it is read on from the line that stands there, or from `at`
+ * itself where that `ends` a line which was taken whole.
+ */
+export async function resumedAt(
+  content: Content,
+  { proofs }: Pick<FileState, 'proofs'>,
+  at: number,
+  ends: boolean,
+): Promise<Pick<FileState, 'offset' | 'proofs' | 'unterminated'>> {
+  const before = Buffer.alloc(Math.min(at, LINE_BYTES));
+  const base = at - before.length;
+  await content.read(before, base);
+  const end = ends ? before.length : before.lastIndexOf(NEWLINE) + 1;
+  if (end === 0) return UNREAD;
+  return {
+    offset: base + end,
+    proofs: extended(cut(proofs, base), before.subarray(0, end), base, 0, end),
+    unterminated: before[end - 1] !== NEWLINE,
+  };
+}
+
+/** The proofs with one of the bytes of a content before `at`; null when it has fewer. */
+export async function withProofAt(
+  content: Content,
+  proofs: readonly Proof[],
+  at: number,
+): Promise<readonly Proof[] | null> {
+  const before = Buffer.alloc(Math.min(at, PROOF_BYTES));
+  if ((await content.read(before, at - before.length)) < before.length) return null;
+  return [...proofs, proofAt(before, at)].sort((a, b) => a.at - b.at);
 }
 
 /** Proofs stand a quarter of their distance from the end apart, so that there are some tens of a long file; heads are kept. */

@@ -1,8 +1,8 @@
 import type { Content } from '../files/content.ts';
 
-/** Of each file so much is kept: what is written to a log between its copy and its truncation. */
+/** Bytes that are kept of each file: what is written to a log between its copy and its truncation. */
 export const RECENT_BYTES = 64 * 1024;
-/** Of all files together; those that were read longest ago go first. */
+/** Bytes that are kept of all files together; those that were read longest ago go first. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**

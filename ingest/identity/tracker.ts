@@ -2,22 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import { Handles } from '../files/handles.ts';
-import { HeldFiles } from '../files/held.ts';
+import { HeldFiles } from '../files/held-open.ts';
 import { Ignored } from '../files/ignored.ts';
 import { isGzip, rotationRank } from '../files/names.ts';
 import type { Entry } from '../files/scan.ts';
 import type { Source } from '../source.ts';
-import type { FileState, IngestLog, Refusal, Sink } from '../types.ts';
-import { type Candidates, createCandidates, type Place } from './candidates.ts';
+import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
 import { type Facts, factsOf, isIntact } from './facts.ts';
 import { type Decision, identify } from './identify.ts';
-import { cut, extended, HEAD_BYTES, PROOF_BYTES, proofAt, UNREAD } from './proofs.ts';
+import { HEAD_BYTES, resumedAt, UNREAD, withProofAt } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
+import { createStreams, type Place, type Streams } from './streams.ts';
 import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
 
-type Known = ReturnType<Candidates['known']>;
+type Known = ReturnType<Streams['known']>;
 
-/** What is decided before what, of which files. */
+/** The order of decisions: which files are looked at, and which decisions are taken. */
 const PASSES: readonly {
   readonly concerns: (known: Known) => boolean;
   readonly takes: (decision: Decision) => boolean;
@@ -44,9 +44,6 @@ const DELETED_GRACE_MS = 5_000;
 const INCOMPLETE_MS = 2_000;
 /** Streams that no file holds are remembered, the last ones first. */
 const MOST_REMEMBERED = 100_000;
-/** Where the line begins that a place stands in is looked for in so many bytes before it. */
-const LINE_BYTES = 64 * 1024;
-const NEWLINE = 0x0a;
 
 const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
 const RESTARTED =
@@ -75,13 +72,11 @@ interface Restart {
 export class Tracker {
   readonly files = new Map<number, TrackedFile>();
   readonly held: HeldFiles;
-  /** Every stream that is known, by id; those of tracked files too, as their batches on their way will leave them. */
-  private readonly states = new Map<number, FileState>();
+  /** Streams of tracked files too, as the batches on their way will leave them. */
+  private readonly streams: Streams = createStreams();
   /** The files that are `undecided`, so that nobody looks through all for them. */
   private readonly undecided = new Set<TrackedFile>();
-  private readonly candidates: Candidates = createCandidates();
   private readonly restarts: Restart[] = [];
-  private lastId = 0;
   private readonly ignored: Ignored;
   private readonly handles: Handles;
   private readonly recent = new RecentBytes();
@@ -98,17 +93,16 @@ export class Tracker {
     this.ignored = new Ignored(log);
   }
 
-  get refused(): readonly Refusal[] {
+  get refused(): readonly IgnoredFile[] {
     return this.ignored.current();
   }
 
   /** Takes the committed states for the truth: at the start, and whenever a batch may not have been stored. */
   async reload(): Promise<void> {
     const committed = new Map((await this.sink.files()).map((state) => [state.id, state]));
-    for (const id of this.states.keys())
+    for (const id of this.streams.ids())
       if (!committed.has(id) && !this.files.has(id)) this.forgetState(id);
     for (const state of committed.values()) {
-      this.lastId = Math.max(this.lastId, state.id);
       if (!this.files.has(state.id)) this.remember(state);
     }
     for (const [id, file] of this.files) {
@@ -133,11 +127,11 @@ export class Tracker {
 
   /** Brings the tracked files in line with what is on the disk. */
   async sweep(): Promise<void> {
-    // What holds what stood there before, such as the copy that was made before a truncation, is in this listing, if it is at all.
+    // A restart is named after a listing that began later: the copy that was made before a truncation is in it.
     const restarts = this.restarts.length;
     const listing = await this.disk.scan();
     this.ignored.begin(listing.refused);
-    const found = listing.found.filter((entry) => !this.ignored.isPassedOver(entry));
+    const found = listing.found.filter((entry) => !this.ignored.isIgnored(entry));
     // First: once it is open a file can be read to its end, however soon it is removed.
     const before = this.held.inodes();
     if (!this.handles.isFull())
@@ -182,11 +176,11 @@ export class Tracker {
   }
 
   private knownBy(place: Place & { readonly id?: number }): Known {
-    return this.candidates.known(place, place.id ?? null);
+    return this.streams.known(place, place.id ?? null);
   }
 
   private isTracked(entry: Place): boolean {
-    return this.candidates.ofFile(entry).some((id) => this.files.has(id));
+    return this.streams.ofFile(entry).some((id) => this.files.has(id));
   }
 
   /** Notes where the tracked files are now, and which no path leads to; gives the inodes that are theirs. */
@@ -246,7 +240,7 @@ export class Tracker {
   /** Tracks a file that was met, to be decided on. */
   private track(entry: Entry, content: Content | null, now: number): TrackedFile {
     const { source, path, inode, birth } = entry;
-    const id = ++this.lastId;
+    const id = this.streams.newId();
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const file = trackedFile(state, entry, now);
     file.content = content;
@@ -267,7 +261,7 @@ export class Tracker {
     if (!file.content && this.handles.isFull()) {
       // Of an empty file there is nothing to tell; else it is open from now on, so that it is seen at once when it grows.
       if (file.size === 0) return;
-      if (!this.candidates.hasAny(file.state, file.state.id)) return this.become(file, file.state);
+      if (!this.streams.hasAny(file.state, file.state.id)) return this.become(file, file.state);
     }
     const content = await this.open(file);
     // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
@@ -289,8 +283,7 @@ export class Tracker {
     const length = await content.read(start, 0);
     if (length === 0 && !content.gzip) return;
     const facts = await factsOf(file, content, start.subarray(0, length), {
-      candidates: this.candidates,
-      states: this.states,
+      streams: this.streams,
       files: this.files,
       recent: this.recent,
       open: (other) => this.open(other),
@@ -313,7 +306,7 @@ export class Tracker {
       return this.becomeCopy(file, decision.of, decision.equal, decision.isPart);
     }
     if (decision.kind === 'continue') {
-      const stream = this.states.get(decision.id);
+      const stream = this.streams.get(decision.id);
       if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
       const before = this.files.get(decision.id);
       const same = stream.inode === inode && stream.finished === file.version;
@@ -332,7 +325,7 @@ export class Tracker {
       if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
-        const original = this.states.get(decision.of);
+        const original = this.streams.get(decision.of);
         const facts = { file: path, original: original?.path, offset: state.offset };
         await this.sink.record([state], []);
         this.become(file, state);
@@ -352,7 +345,7 @@ export class Tracker {
   private async nameRestarts(restarts: readonly Restart[]): Promise<void> {
     for (const { path, known, truncated } of restarts) {
       const ended = known.flatMap((id) => {
-        const stream = this.states.get(id);
+        const stream = this.streams.get(id);
         if (!stream || stream.offset === 0 || this.files.has(id)) return [];
         return truncated || !stream.gone ? [stream] : [];
       });
@@ -371,23 +364,11 @@ export class Tracker {
     content: Content,
     place: Pick<FileState, 'source' | 'path' | 'inode' | 'birth' | 'gone'>,
   ): Promise<FileState> {
-    const before = Buffer.alloc(Math.min(at, LINE_BYTES));
-    const base = at - before.length;
-    await content.read(before, base);
-    const stream = this.states.get(of);
+    const stream = this.streams.get(of) ?? UNREAD;
     // An older copy that ends in half a line: the whole line was taken.
-    const ends = !this.files.has(of) && !stream?.proofs.some((proof) => proof.at === at);
-    const end = ends ? before.length : before.lastIndexOf(NEWLINE) + 1;
-    const offset = end === 0 ? 0 : base + end;
-    const block = before.subarray(0, end);
-    return {
-      ...UNREAD,
-      ...place,
-      id: ++this.lastId,
-      offset,
-      proofs: extended(cut(stream?.proofs ?? [], base), block, base, 0, end),
-      unterminated: block.at(-1) !== NEWLINE && offset > 0,
-    };
+    const ends = !this.files.has(of) && !stream.proofs.some((proof) => proof.at === at);
+    const state = await resumedAt(content, stream, at, ends);
+    return { ...UNREAD, ...place, id: this.streams.newId(), ...state };
   }
 
   /** From now on the file holds the stream of `state`. */
@@ -423,9 +404,8 @@ export class Tracker {
     if (!original) return;
     const { offset, proofs } = original.state;
     if (equal > offset || proofs.some(({ at }) => at === equal)) return;
-    const before = Buffer.alloc(Math.min(equal, PROOF_BYTES));
-    if ((await content.read(before, equal - before.length)) < before.length) return;
-    const all = [...proofs, proofAt(before, equal)].sort((a, b) => a.at - b.at);
+    const all = await withProofAt(content, proofs, equal);
+    if (!all) return;
     this.advance(original, { ...original.state, proofs: all });
     await this.recordUnlessNew([original.state]);
   }
@@ -441,14 +421,12 @@ export class Tracker {
   }
 
   private remember(state: FileState): void {
-    this.states.set(state.id, state);
-    this.candidates.put(state, this.files.get(state.id)?.entry === null);
+    this.streams.put(state, this.files.get(state.id)?.entry === null);
   }
 
   private forgetState(id: number): void {
     this.recent.forget(id);
-    this.states.delete(id);
-    this.candidates.remove(id);
+    this.streams.remove(id);
   }
 
   /** Whether what made a file a copy may no longer be so. */
@@ -471,7 +449,7 @@ export class Tracker {
     return `${file.version} ${rests ? isTaken : original.version} ${file.entry === null}`;
   }
 
-  /** Of a file of which nothing was taken there is nothing to remember; its first batch records it. */
+  /** Records states, but for files of which nothing was taken: their first batch records them. */
   private async recordUnlessNew(states: readonly FileState[]): Promise<void> {
     const known = states.filter(({ offset }) => offset > 0);
     if (known.length > 0) await this.sink.record(known, []);
@@ -481,7 +459,7 @@ export class Tracker {
   async replaced(file: TrackedFile): Promise<void> {
     const { source, path, inode, birth } = file.state;
     await this.leave([file]);
-    const id = ++this.lastId;
+    const id = this.streams.newId();
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const truncated = file.state.offset > 0 ? file.state.id : null;
     const fresh = {
@@ -566,7 +544,7 @@ export class Tracker {
   async refuse(file: TrackedFile, reason: string): Promise<void> {
     await this.untrack(file);
     const { source, path } = file.state;
-    this.ignored.passOver({ source, path, version: file.version }, reason);
+    this.ignored.ignoreUntilChanged({ source, path, version: file.version }, reason);
     this.ignored.name();
   }
 
@@ -624,7 +602,7 @@ export class Tracker {
    * before it was let go.
    */
   async forget(path: string): Promise<boolean> {
-    const ids = this.candidates.at({ source: path.split('/')[0] as Source, path });
+    const ids = this.streams.at({ source: path.split('/')[0] as Source, path });
     if (ids.some((id) => this.files.has(id))) return false;
     if (ids.length > 0) await this.sink.record([], ids);
     for (const id of ids) this.forgetState(id);
@@ -633,8 +611,8 @@ export class Tracker {
 
   /** Forgets the streams that no file holds beyond so many, those first that were known first. */
   private boundMemory(): void {
-    let surplus = this.states.size - this.files.size - MOST_REMEMBERED;
-    for (const id of this.states.keys()) {
+    let surplus = this.streams.size - this.files.size - MOST_REMEMBERED;
+    for (const id of this.streams.ids()) {
       if (surplus <= 0) return;
       if (this.files.has(id)) continue;
       this.forgetState(id);
@@ -672,7 +650,7 @@ export class Tracker {
   }
 }
 
-/** Logs, files that were rotated, packed ones: so no copy passes for its original. Of each the oldest first. */
+/** Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. */
 function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
   return files.toSorted(
     (a, b) => rotationRank(a.state.path) - rotationRank(b.state.path) || a.mtimeMs - b.mtimeMs,

@@ -1,5 +1,4 @@
-import type { TrackedFile } from '../identity/tracked-file.ts';
-import { backlogBytes } from '../identity/tracked-file.ts';
+import { backlogBytes, type TrackedFile } from '../identity/tracked-file.ts';
 
 /** How long the bytes of files that are not committed have waited. */
 export interface Lag {
@@ -23,10 +22,8 @@ export function createLag(): Lag {
   const marksOf = new WeakMap<TrackedFile, Mark[]>();
 
   const remaining = (file: TrackedFile): Mark[] => {
-    // A last line whose newline has not come does not wait: all before it is committed.
-    const isRead = file.exhausted === file.version && file.committed === file.state.offset;
-    if (isRead || backlogBytes(file) === 0) return [];
-    // One that was not looked at yet, since many others were met along with it, waits since it was seen.
+    if (!waits(file)) return [];
+    // A file that was met along with many others may not have been looked at yet: it waits since it was seen.
     const marks = marksOf.get(file) ?? [{ since: file.changedAt, end: file.size }];
     return marks.filter(({ end }) => end > file.committed);
   };
@@ -35,9 +32,7 @@ export function createLag(): Lag {
     look(files, now) {
       for (const file of files) {
         const marks = remaining(file);
-        const last = marks.at(-1);
-        const isRead = file.exhausted === file.version && file.committed === file.state.offset;
-        if (!isRead && backlogBytes(file) > 0 && file.size > (last?.end ?? file.committed)) {
+        if (waits(file) && file.size > (marks.at(-1)?.end ?? file.committed)) {
           if (marks.length >= MARKS) marks.splice(-2, 1);
           marks.push({ since: now, end: file.size });
         }
@@ -50,4 +45,10 @@ export function createLag(): Lag {
       return first ? now - first.since : 0;
     },
   };
+}
+
+/** Whether there are bytes that can be taken. A last line whose newline has not come does not wait: all before it is committed. */
+function waits(file: TrackedFile): boolean {
+  const isRead = file.exhausted === file.version && file.committed === file.state.offset;
+  return !isRead && backlogBytes(file) > 0;
 }

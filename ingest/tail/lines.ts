@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
 import type { LongLineBudget } from '../batch/long-line-budget.ts';
-import { isTooDeep, MAX_DEPTH } from './depth.ts';
+import { isTooDeep, MAX_DEPTH } from './nesting.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -174,7 +174,7 @@ function keepPairs(escaped: string): string {
   return escaped.length === 6 ? '\\ufffd' : escaped;
 }
 
-/** How many bytes from `from` on are NULs or blanks: they stand before a line, and are none of it. */
+/** Returns how many bytes from `from` on are NULs or blanks: they stand before a line, and are not a part of it. */
 export function leadingBlanks(block: Buffer, from: number, to: number): number {
   let end = from;
   while (end < to && (block[end] === 0 || isBlank(block[end]))) end++;

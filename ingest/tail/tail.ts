@@ -34,8 +34,8 @@ export interface HoleScan {
   readonly scanned: number;
 }
 
-/** What is to become of text at the end of the file that no newline closes. */
-export type OpenEnd =
+/** What becomes of text at the end of the file that no newline closes. */
+export type TrailingText =
   /** It stays, more may come. */
   | 'leave'
   /** The file has been quiet: take it if it is a whole JSON object. */
@@ -46,7 +46,7 @@ export type OpenEnd =
 export interface TailOptions {
   readonly maxLine: number;
   readonly budget: LongLineBudget;
-  readonly openEnd: OpenEnd;
+  readonly openEnd: TrailingText;
   /** Working memory from `tailBuffer`; one tail at a time may use it. */
   readonly buffer: Buffer;
 }

@@ -1,17 +1,29 @@
-import { type RequestHandler, Router } from 'express';
+import type { RequestHandler } from 'express';
 import type { Ingest } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
+import { READ, type Route } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 
-/** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`. */
-export function health(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status'>): Router {
+/** Whether the process runs, for supervisors; also while the store is being opened and during a stop. */
+export const LIVE = '/livez';
+
+/** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`; and `/livez`. */
+export function healthRoutes(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status'>): Route[] {
   const ready: RequestHandler = async (_request, response) => {
     await checkReady(store, ingest);
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   };
-  const router = Router();
-  router.get(['/readyz', '/health', '/healthz'], ready);
-  return router;
+  const shared = { methods: READ, scope: null, answer: 'Health' } as const;
+  return [
+    {
+      ...shared,
+      path: '/readyz',
+      aliases: ['/health', '/healthz'],
+      summary: 'Whether the service answers and takes lines',
+      handler: ready,
+    },
+    { ...shared, path: LIVE, summary: 'Whether the process runs', handler: alive },
+  ];
 }
 
 /** How Node and the engine say that there is no space. */
@@ -22,7 +34,7 @@ export async function checkReady(
   store: Pick<Store, 'probe'>,
   ingest: Pick<Ingest, 'status'>,
 ): Promise<void> {
-  const { trouble, noRoom } = ingest.status();
+  const { lastError: trouble, noRoom } = ingest.status();
   if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
   if (trouble) {
     const why = FULL.test(trouble) ? 'The disk is full: lines' : 'Lines';

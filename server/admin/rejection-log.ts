@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { RejectedLine } from '../../ingest/index.ts';
 
-/** Of one file and one reason it is said once in this time. */
+/** A file and a reason are logged once in this time. */
 const EVERY_MS = 60_000;
 /** Files and reasons that are kept apart; of more than these only the number of lines is said. */
 const MOST = 1000;

@@ -16,7 +16,7 @@ const MAX_BYTES = 100 * 1024 * 1024;
  * the disk before the rejected one is removed. Killed in between it is there twice, as a line and as rejected; never not at all.
  */
 export function retry({ store, pushFiles }: RetryDeps): RequestHandler[] {
-  /** Of two that send the same line at a time, one finds it gone. */
+  /** If two requests send the same line in at a time, the second finds it gone. */
   const underway = new Set<string>();
   const sendAgain = async (id: string, line: string | null) => {
     const rejected = await store.rejectedLine(id);
@@ -30,10 +30,6 @@ export function retry({ store, pushFiles }: RetryDeps): RequestHandler[] {
     await store.removeRejected(id);
   };
   return [
-    function onlyPost(request, _response, next) {
-      if (request.method !== 'POST') throw new AppError('METHOD_NOT_ALLOWED', { allow: ['POST'] });
-      next();
-    },
     express.json({ limit: MAX_BYTES }),
     async function retryRejected(request, response) {
       const { id, line } = readBody(request.body);

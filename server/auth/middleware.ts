@@ -1,21 +1,28 @@
 import type { RequestHandler, Response } from 'express';
 import { AppError } from '../errors.ts';
+import { headerValues } from './header-values.ts';
 import type { Scope } from './token-file.ts';
 import type { Access, Tokens } from './tokens.ts';
 
+/** What an answer depends on beside the URL. */
+const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
+
 /**
- * Lets a request pass that carries a token as `X-API-KEY`, or as `Authorization: Bearer`; of several headers each must
- * hold the same. Throws `UNAUTHORIZED`, the same for a missing, wrong, expired and revoked one.
+ * Lets a request pass that carries a token as `X-API-KEY`, or as `Authorization: Bearer`; of several headers each must hold the same. Throws
+ * `UNAUTHORIZED`, the same for a missing, wrong, expired and revoked one.
  */
 export function accessToken(tokens: Tokens): RequestHandler {
   return function checkAccessToken(request, response, next) {
-    const { 'x-api-key': keys = [], authorization = [] } = request.headersDistinct;
+    const others = response.getHeader('Vary');
+    response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
     const given = [
-      ...keys,
-      ...authorization.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? ''),
+      ...headerValues(request, 'X-API-KEY'),
+      ...headerValues(request, 'Authorization').map(
+        (value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? '',
+      ),
     ];
-    const [access = null, ...others] = given.map((token) => tokens.find(token));
-    if (access === null || others.some((other) => other !== access)) {
+    const [access = null, ...rest] = given.map((token) => tokens.find(token));
+    if (access === null || rest.some((other) => other !== access)) {
       response.set('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
     }
@@ -34,7 +41,7 @@ export function accessOf(response: Response): Access {
 /** How soon an answer that goes on for long ends after its token was revoked, or has expired. */
 const LOOK_MS = 250;
 
-/** A signal that comes when the token of a request is no longer one, as long as its answer goes on. */
+/** Returns a signal that comes when the token of a request is revoked or expires, as long as its answer goes on. */
 export function revoked(tokens: Pick<Tokens, 'holds'>, response: Response): AbortSignal {
   const controller = new AbortController();
   const access = accessOf(response);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
+import { headerValues } from './header-values.ts';
 
 /** The second name is Logflare's. */
 const HEADERS = ['SVC-ENDPOINT-REDACT-PII', 'LF-ENDPOINT-REDACT-PII'];
@@ -8,12 +9,9 @@ const HEADERS = ['SVC-ENDPOINT-REDACT-PII', 'LF-ENDPOINT-REDACT-PII'];
  * Whether the request's header turns redaction on or off; null when it says nothing. Throws `HEADER_INVALID` for
  * another value, or when the two names of the header disagree: what was meant to be hidden must not slip through.
  */
-export function redaction(request: Pick<IncomingMessage, 'headersDistinct'>): boolean | null {
+export function redaction(request: Pick<IncomingMessage, 'rawHeaders'>): boolean | null {
   const given = HEADERS.flatMap((name) =>
-    (request.headersDistinct[name.toLowerCase()] ?? []).map((value) => ({
-      name,
-      value: value.trim(),
-    })),
+    headerValues(request, name).map((value) => ({ name, value: value.trim() })),
   ).filter(({ value }) => value !== '');
   const wishes = given.map(({ name, value }) => {
     const wish = value.toLowerCase();

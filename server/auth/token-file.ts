@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname, join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config/config.ts';
 
-/** What a token may do: ask saved queries, push lines, look into the books, read the metrics. */
+/** What a token may do: ask queries, push lines, administer (ledger, rejected lines, retention), read the metrics. */
 export const SCOPES = ['query', 'ingest', 'admin', 'metrics'] as const;
 
 /** These tell of all projects, so a token for one project may not have them. */

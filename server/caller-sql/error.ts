@@ -15,7 +15,7 @@ export class SqlRefused extends Error {
   }
 }
 
-export function refuse(at: number | null, message: string): never {
+export function reject(at: number | null, message: string): never {
   throw new SqlRefused(at, message);
 }
 

@@ -1,24 +1,24 @@
-import { refuse, shown } from './error.ts';
+import { reject, shown } from './error.ts';
 import { type Dialect, tokenize } from './parse/lexer.ts';
-import { spell } from './parse/parser-input.ts';
+import { parserInput } from './parse/parser-input.ts';
 import { nodeOf, nodesOf, type TreeNode } from './parse/tree.ts';
-import type { Pattern } from './patterns.ts';
+import type { Pattern } from './regular-expressions.ts';
 import { identifier, join, print, sql } from './sql-fragment.ts';
 import { createContext, type View } from './translate/context.ts';
 import { query } from './translate/query.ts';
 import { type Column, NOWHERE } from './translate/scope.ts';
 import { limited, ordered } from './translate/subselect.ts';
-import { expression } from './translate/translate-expression.ts';
+import { translateExpression } from './translate/translate-expression.ts';
 import { shownOf, sizeOf } from './typed-expression.ts';
 
 export { SqlRefused } from './error.ts';
 export type { Dialect } from './parse/lexer.ts';
-export { matchesBytes } from './patterns.ts';
+export { matchesBytes } from './regular-expressions.ts';
 export type { View } from './translate/context.ts';
 export type { Kind } from './typed-expression.ts';
 
 /** What a caller's SQL is checked against. */
-export interface World {
+export interface TranslationScope {
   readonly dialect: Dialect;
   readonly views: ReadonlyMap<string, View>;
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
@@ -50,33 +50,33 @@ export const MAX_SQL = 64 * 1024;
  */
 export async function translate(
   text: string,
-  world: World,
+  scope: TranslationScope,
   parse: (text: string) => Promise<string>,
 ): Promise<Translation> {
   if (text.length > MAX_SQL)
-    refuse(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
-  const spelled = spell(tokenize(text, world.dialect), world.dialect);
-  const tree = treeOf(await parse(spelled.text));
-  if (tree.error) return refuse(...faultOf(tree, spelled));
+    reject(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
+  const input = parserInput(tokenize(text, scope.dialect), scope.dialect);
+  const tree = treeOf(await parse(input.text));
+  if (tree.error) return reject(...faultOf(tree, input));
   const [statement, ...others] = nodesOf(tree.statements);
-  if (!statement || others.length > 0) return refuse(null, 'Only one statement is allowed');
+  if (!statement || others.length > 0) return reject(null, 'Only one statement is allowed');
   const checks: (() => void)[] = [];
   const context = createContext(
     checks,
     {
-      dialect: world.dialect,
-      spelled,
-      views: world.views,
-      parameters: world.parameters,
+      dialect: scope.dialect,
+      input,
+      views: scope.views,
+      parameters: scope.parameters,
       patterns: [],
       read: new Set(),
     },
-    { expression, query },
+    { expression: translateExpression, query },
   );
   const checked = query(context, nodeOf(statement.node), NOWHERE, 0);
 
   // One more row than may be answered tells that there are more.
-  const asked = Math.min(checked.limit ?? Infinity, world.maxRows + 1);
+  const asked = Math.min(checked.limit ?? Infinity, scope.maxRows + 1);
   const end = sql`${ordered(checked.keys)}${limited(asked, checked.offset)}`;
   const columns = distinctNames(checked.columns);
   const values = columns.map((column, i) => ({
@@ -112,19 +112,19 @@ export async function translate(
   };
 }
 
-/** Of a number that is too large the engine writes what is not JSON. */
+/** The engine writes a number that is too large in a form that is not JSON. */
 function treeOf(json: string): TreeNode {
   try {
     return nodeOf(JSON.parse(json));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return refuse(null, 'A number in the statement is too large');
+    return reject(null, 'A number in the statement is too large');
   }
 }
 
 function faultOf(
   tree: Readonly<Record<string, unknown>>,
-  { origin, text }: ReturnType<typeof spell>,
+  { origin, text }: ReturnType<typeof parserInput>,
 ): [number | null, string] {
   if (tree.error_type === 'not implemented') return [null, 'Only SELECT is allowed'];
   if (tree.error_type !== 'parser') return [null, 'The statement cannot be read'];
@@ -142,7 +142,7 @@ function distinctNames(columns: readonly Column[]): readonly Column[] {
   const names = new Set<string>();
   for (const { name } of columns) {
     if (names.has(name))
-      refuse(
+      reject(
         null,
         `Two columns of the result are called ${shown(name)}: give one of them another name, with AS`,
       );

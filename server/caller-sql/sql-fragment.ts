@@ -1,4 +1,4 @@
-import { refuse } from './error.ts';
+import { reject } from './error.ts';
 
 /**
  * A piece of SQL that is put together before all of it is known: how a field is read depends on every use of it, so its
@@ -25,7 +25,7 @@ export function print(piece: Sql): string {
   const write = (part: Sql): void => {
     if (typeof part === 'string') {
       length += part.length;
-      if (length > MAX_WRITTEN) refuse(null, 'The statement is too long when it is written out');
+      if (length > MAX_WRITTEN) reject(null, 'The statement is too long when it is written out');
       texts.push(part);
     } else if ('spell' in part) write(part.spell());
     else for (const each of part) write(each);

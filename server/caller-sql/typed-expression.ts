@@ -1,4 +1,4 @@
-import { refuse, shown } from './error.ts';
+import { reject, shown } from './error.ts';
 import { join, literal, type Sql, sql } from './sql-fragment.ts';
 
 /**
@@ -28,20 +28,20 @@ export type Step = string | number;
 export interface Expression {
   readonly kind: Kind;
   /**
-   * In the engine: VARCHAR, a number, BOOLEAN, TIMESTAMP, DATE, TIME, INTERVAL, JSON, a list. Of a record's field it is made when it is
+   * In the engine: VARCHAR, a number, BOOLEAN, TIMESTAMP, DATE, TIME, INTERVAL, JSON, a list. For a record's field it is made when it is
    * asked for, and then costs more than `text`: do not take it, nor copy the expression, without need.
    */
   readonly sql: Sql;
-  /** Of an array: what its elements are. */
+  /** The kind of an array's elements. */
   readonly element?: Kind;
   /** Of JSON: strings without their quotes, other values as their JSON text, NULL for JSON's null. */
   readonly text?: Sql;
   /** Of JSON that comes from a record: its members, where that is cheaper than to take the value apart. */
   readonly member?: (steps: readonly Step[]) => Expression;
-  /** Of a literal: its value. */
+  /** The value of a literal. */
   readonly literal?: string;
   /** How many times longer than a stored text a text in it may be. */
-  readonly growth?: number;
+  readonly maxExpansion?: number;
   readonly aggregate?: boolean;
   readonly window?: boolean;
   /** Whether a subquery stands in it. */
@@ -72,7 +72,7 @@ const NULLS: Readonly<Record<Kind, string>> = {
 };
 
 /** Texts may grow this much within a query: functions that put texts together are not bounded by the memory limit. */
-export const MAX_GROWTH = 32;
+export const MAX_EXPANSION = 32;
 
 const MEMBER_NAME = /^[^"\\*\p{Cc}]{1,256}$/u;
 
@@ -80,7 +80,7 @@ const MEMBER_NAME = /^[^"\\*\p{Cc}]{1,256}$/u;
 export function pathOf(steps: readonly Step[]): string {
   const path = steps.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
-    if (!MEMBER_NAME.test(step)) refuse(null, `A field cannot be called ${shown(step)}`);
+    if (!MEMBER_NAME.test(step)) reject(null, `A field cannot be called ${shown(step)}`);
     return `."${step}"`;
   });
   return literal(`$${path.join('')}`);
@@ -93,12 +93,12 @@ export function jsonOf(value: Sql, rest: Partial<Expression> = {}): Expression {
 
 /** What a column holds, read at `place`. */
 export function readFrom(
-  { kind, element, growth }: Pick<Expression, 'kind' | 'element' | 'growth'>,
+  { kind, element, maxExpansion }: Pick<Expression, 'kind' | 'element' | 'maxExpansion'>,
   place: string,
   rest: Partial<Expression> = {},
 ): Expression {
   if (kind === 'null') return NULL;
-  const whole = { growth: growth ?? 1, ...(element ? { element } : {}), ...rest };
+  const whole = { maxExpansion: maxExpansion ?? 1, ...(element ? { element } : {}), ...rest };
   return kind === 'json' ? jsonOf(place, whole) : { kind, sql: place, ...whole };
 }
 
@@ -138,14 +138,14 @@ export function pathsOf(steps: readonly Step[]): string[] {
 /** What holds of an expression because it holds of a part of it. */
 export function flags(
   parts: readonly Expression[],
-): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'own' | 'outer' | 'growth'> {
+): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'own' | 'outer' | 'maxExpansion'> {
   return {
     aggregate: parts.some(({ aggregate }) => aggregate),
     window: parts.some(({ window }) => window),
     nested: parts.some(({ nested }) => nested),
     own: parts.some(({ own }) => own),
     outer: parts.some(({ outer }) => outer),
-    growth: Math.max(1, ...parts.map(({ growth }) => growth ?? 1)),
+    maxExpansion: Math.max(1, ...parts.map(({ maxExpansion }) => maxExpansion ?? 1)),
   };
 }
 
@@ -177,8 +177,8 @@ export function isMoment(kind: Kind): boolean {
 }
 
 /**
- * The value as one of the kind `to`, NULL where it cannot be read so. Throws SqlRefused where that makes no sense, or a
- * literal is none.
+ * Returns the value as one of the kind `to`, NULL if it cannot be read as one. Throws SqlRefused if no value of its kind can be, or
+ * if a literal cannot.
  */
 export function as(value: Expression, to: Kind, at: number | null): Sql {
   const { kind } = value;
@@ -193,7 +193,7 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
       return jsonText(value, at);
     case 'number':
       if (kind === 'text' && value.literal !== undefined && Number.isNaN(Number(value.literal)))
-        refuse(at, `Expected a number, got the string ${shown(value.literal)}`);
+        reject(at, `Expected a number, got the string ${shown(value.literal)}`);
       if (readable || kind === 'bool') return sql`try_cast(${text} as double)`;
       break;
     case 'bool':
@@ -214,12 +214,12 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
       if (kind === 'timestamp' || kind === 'datetime') return sql`try_cast(${value.sql} as time)`;
       break;
   }
-  return refuse(at, `Expected ${NAMES[to]}, got ${NAMES[kind]}`);
+  return reject(at, `Expected ${NAMES[to]}, got ${NAMES[kind]}`);
 }
 
 function momentOf(value: Expression, text: Sql, at: number | null): Sql {
   if (value.literal !== undefined && !MOMENT.test(value.literal))
-    refuse(at, `Expected a timestamp such as '2026-11-20T14:00:00Z', got ${shown(value.literal)}`);
+    reject(at, `Expected a timestamp such as '2026-11-20T14:00:00Z', got ${shown(value.literal)}`);
   const moment = sql`try_cast(try_cast(${text} as timestamptz) as timestamp)`;
   if (value.literal !== undefined) return moment;
   // Near the ends of the engine's range a zone is beyond it, and the cast an error for all that it is tried.
@@ -235,7 +235,7 @@ function textOf(value: Expression, at: number | null): Sql {
     case 'datetime':
       return fraction(value.sql, '%Y-%m-%d %H:%M:%S');
     case 'array':
-      return refuse(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
+      return reject(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
     default:
       return sql`(${value.sql})::varchar`;
   }
@@ -291,7 +291,7 @@ export function alike(
   const kinds = [...new Set(values.map(({ kind }) => kind).filter((kind) => kind !== 'null'))];
   const kind = common(kinds);
   const elements = [...new Set(values.flatMap(({ element }) => (element ? [element] : [])))];
-  if (kind === 'array' && elements.length > 1) refuse(at, 'Expected arrays of one kind');
+  if (kind === 'array' && elements.length > 1) reject(at, 'Expected arrays of one kind');
   return {
     kind,
     ...(kind === 'array' ? { element: elements[0] ?? 'null' } : {}),
@@ -330,7 +330,7 @@ function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
   if ((a === 'number' && b === 'text') || (a === 'text' && b === 'number')) return 'number';
   if ((a === 'bool' && b === 'text') || (a === 'text' && b === 'bool')) return 'bool';
   if ((a === 'time' && b === 'text') || (a === 'text' && b === 'time')) return 'time';
-  return refuse(
+  return reject(
     at,
     `${NAMES[left]} cannot be compared with ${NAMES[right]}`.replace(/^./, (c) => c.toUpperCase()),
   );
@@ -344,7 +344,7 @@ export function sortKeys(value: Expression, at: number | null): Sql[] {
     const number = sql`case when not starts_with(${json}, '"') then try_cast(${json} as double) end`;
     return [number, as(value, 'text', at)];
   }
-  if (value.kind === 'array') refuse(at, 'An array cannot be sorted by');
+  if (value.kind === 'array') reject(at, 'An array cannot be sorted by');
   return [value.sql];
 }
 

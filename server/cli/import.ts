@@ -47,7 +47,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     },
     Presets.rect,
   );
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'ingests', async ({ ask }) => {
     const before = await counts(ask, options.source);
     const begin = performance.now();
     let [read, sent, blank] = [0, 0, 0];

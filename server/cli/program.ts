@@ -4,10 +4,9 @@ import completion from '@bomb.sh/tab/commander';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { SOURCES } from '../../ingest/index.ts';
 import { SCOPES } from '../auth/token-file.ts';
-import { ConfigError } from '../config/config.ts';
-import { nearestOf } from '../config/nearest.ts';
+import { ConfigError, SETTINGS, settingsOf } from '../config/config.ts';
+import { nearestOf } from '../config/nearest-name.ts';
 import { ROOT } from '../config/package-root.ts';
-import { SETTINGS } from '../config/settings.ts';
 import { FORMATS } from '../formats/index.ts';
 import type { ImportOptions } from './import.ts';
 import type { QueryOptions } from './query.ts';
@@ -83,7 +82,7 @@ function settings(): string {
   return `\nSettings, as environment variables:\n${lines.join('\n')}`;
 }
 
-/** Those that ask the service that runs on the data folder, or that `--url` names; without one, one that runs as long as they do. */
+/** Adds the commands that ask a service: the one that runs on the data folder, or the one that `--url` names. */
 function asks(program: Command, exit: (code: number) => void) {
   const source = () =>
     new Option('--source <source>', 'the source').choices(SOURCES).makeOptionMandatory();
@@ -100,7 +99,7 @@ function asks(program: Command, exit: (code: number) => void) {
     .description('ask an endpoint, and print the rows as a table')
     .option('--project <project>', 'its parameter "project"')
     .option('-p, --parameter <name=value...>', 'another parameter')
-    .option('--sql <sql>', 'SQL of your own, over the views of the endpoint')
+    .option('--sql <sql>', "a caller's SQL, over the views of the endpoint")
     .addOption(new Option('--format <format>', 'print the answer as it is').choices(FORMATS))
     .addHelpText(
       'after',
@@ -164,7 +163,7 @@ function asks(program: Command, exit: (code: number) => void) {
     );
 }
 
-/** Those that look at the data folder themselves, or have the service that runs on it do so. */
+/** Adds the commands that look at the data folder themselves, or have its service do so. */
 function stores(program: Command, exit: (code: number) => void) {
   program
     .command('check')
@@ -176,7 +175,6 @@ function stores(program: Command, exit: (code: number) => void) {
   const store = program.command('store').description('check, back up or restore the store');
   const verb = (name: 'check' | 'backup' | 'restore') => async (file: unknown) => {
     const { runStoreCommand } = await import('./store-admin.ts');
-    const { settingsOf } = await import('../config/config.ts');
     const command = name === 'check' ? { verb: name } : { verb: name, file: String(file) };
     exit(await runStoreCommand(command, settingsOf()));
   };
@@ -197,7 +195,7 @@ function stores(program: Command, exit: (code: number) => void) {
 }
 
 function tokens(program: Command, exit: (code: number) => void) {
-  /** What is wrong with a token or its file is the command's own fault, not one of the settings. */
+  /** A wrong token or token file is the command's own fault, not one of the settings. */
   const run = async (
     action: (commands: typeof import('./token.ts')) => number | Promise<number>,
   ) => {

@@ -1,3 +1,6 @@
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import ndjson from 'ndjson';
 import type { Format } from '../formats/index.ts';
 import { type Remote, withService } from './service-client.ts';
 import { counted, table } from './table.ts';
@@ -21,9 +24,9 @@ export async function query(endpoint: string, options: QueryOptions): Promise<0>
     if (value.length === 0) throw new Error(`Expected -p name=value, got "${parameter}".`);
     search.append(name, value.join('='));
   }
-  const format = options.format ?? 'json';
+  const format = options.format ?? (options.json ? 'json' : 'ndjson');
   search.set('format', format);
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'answers', async ({ ask }) => {
     const path = `/api/endpoints/query/${encodeURIComponent(endpoint)}?${search}`;
     const answer = await ask(path);
     if (options.format || options.json) {
@@ -34,12 +37,20 @@ export async function query(endpoint: string, options: QueryOptions): Promise<0>
       );
       return 0;
     }
-    const { result } = (await answer.json()) as { result: Record<string, unknown>[] };
-    if (result.length > 0) console.log(table(result));
+    const rows: Record<string, unknown>[] = [];
+    for await (const row of rowsOf(answer)) rows.push(row);
+    if (rows.length > 0) console.log(table(rows));
     const more =
       answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there may be more' : '';
     const stored = answer.headers.get('Tailpond-Ingested-At') ?? 'never';
-    console.error(`${counted(result.length, 'row')}${more}; the last entry was stored: ${stored}`);
+    console.error(`${counted(rows.length, 'row')}${more}; the last entry was stored: ${stored}`);
     return 0;
   });
+}
+
+/** Reads the rows of an answer in NDJSON. */
+function rowsOf({ body }: Response): AsyncIterable<Record<string, unknown>> {
+  const bytes = body ? Readable.fromWeb(body as ReadableStream<Uint8Array>) : Readable.from([]);
+  // An error of either ends both, and the iteration throws it.
+  return pipeline(bytes, ndjson.parse(), () => {});
 }

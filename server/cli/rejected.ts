@@ -23,7 +23,7 @@ const MOST = 1000;
 
 /** Prints the latest rejected lines. */
 export async function listRejected(options: RejectedOptions): Promise<0> {
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'answers', async ({ ask }) => {
     const lines = await latest(ask, options.source, options.limit ?? 100);
     if (options.json) console.log(JSON.stringify(lines));
     else if (lines.length > 0)
@@ -37,7 +37,7 @@ export async function listRejected(options: RejectedOptions): Promise<0> {
 
 /** Writes all bytes that were kept of a line to standard output. */
 export async function showRejected(id: string, options: Remote): Promise<0> {
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'answers', async ({ ask }) => {
     const answer = await ask(`/api/rejected/${encodeURIComponent(id)}`);
     process.stdout.write(Buffer.from(await answer.arrayBuffer()));
     if (answer.headers.get('tailpond-truncated') === 'true')
@@ -52,7 +52,7 @@ export async function retryRejected(id: string | undefined, options: RejectedOpt
     throw new Error('Expected the id of one rejected line, or --all.');
   if (options.all && options.line !== undefined)
     throw new Error('Expected --line with the id of one rejected line, not with --all.');
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'ingests', async ({ ask }) => {
     const ids = id === undefined ? await wholeOnes(ask, options.source) : [id];
     for (const each of ids)
       await ask('/api/rejected/retry', {

@@ -6,11 +6,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, settingsOf } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService } from '../control-socket.ts';
+import { StoreInUse } from '../store/errors.ts';
 
 export interface Remote {
   /** The service that is asked; without it, the one that runs on the data folder of the settings. */
   readonly url?: string;
 }
+
+/** What a command does where no service runs: it answers from the store alone, or has a service do its work. */
+type Alone = 'answers' | 'ingests';
 
 /** A service that can be asked over HTTP. */
 export interface Reached {
@@ -20,26 +24,39 @@ export interface Reached {
 
 const READY_MS = 60_000;
 const LOOK_MS = 50;
+/** How long a command waits for a store that another process has open. */
+const BUSY_MS = 10_000;
 
 /**
- * Runs `action` with the service that is meant; where none runs on the data folder, with one that is started for it, on a port of
- * its own, and stopped again. Throws when it cannot be reached.
+ * Runs `action` with the service that is meant. Where none runs on the data folder, a command that only reads opens the store itself; for
+ * others a service is started, on a port of its own, and stopped again. Throws when it cannot be reached.
  */
 export async function withService<T>(
   { url }: Remote,
+  alone: Alone,
   action: (service: Reached) => Promise<T>,
 ): Promise<T> {
   const config = settingsOf();
   if (url) return action(reached(url.replace(/\/+$/, ''), tokenOf(config)));
-  const folder = join(resolve(config.data), 'store');
-  const running = await addressOf(folder);
-  if (running) return action(reached(running, tokenOf(config)));
   const data = resolve(config.data);
+  const folder = join(data, 'store');
   if (!existsSync(data))
     throw new Error(
       `No service runs on ${data}, which is not there: go where the data folder is, or set TAILPOND_DATA.`,
     );
-  return withOwn(folder, (address) => action(reached(address, tokenOf(config))));
+  for (const end = performance.now() + BUSY_MS; ; await delay(LOOK_MS)) {
+    const running = await addressOf(folder);
+    if (running) return action(reached(running, tokenOf(config)));
+    if (alone === 'ingests')
+      return withOwnService(folder, (address) => action(reached(address, tokenOf(config))));
+    const { withOwnStore } = await import('./own-store.ts');
+    try {
+      return await withOwnStore(config, (address, token) => action(reached(address, token)));
+    } catch (error) {
+      // Another command has the store for a moment, or a service has begun to start.
+      if (!(error instanceof StoreInUse) || performance.now() > end) throw error;
+    }
+  }
 }
 
 function reached(url: string, token: string): Reached {
@@ -74,7 +91,7 @@ async function addressOf(folder: string): Promise<string | null> {
   return (await askService(folder, 'address')) as string | null;
 }
 
-async function withOwn<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
+async function withOwnService<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
   const script = join(ROOT, 'server/launch.cjs');
   const env = {
     ...process.env,

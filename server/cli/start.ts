@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { readConfig } from '../config/config.ts';
-import { serve } from '../service.ts';
+import { runService } from '../service.ts';
 import { startDemo } from './demo.ts';
 import { checkHealth } from './service-client.ts';
 import { dryRun } from './store-admin.ts';
@@ -29,7 +29,7 @@ export async function start(options: StartOptions): Promise<void> {
       `this process may open ${files} files, which are the database, log files and connections: let it open ${ENOUGH_FILES} at least (ulimit -n, LimitNOFILE)`,
     );
   const demo = options.demo ? await startDemo(logger) : null;
-  await serve(demo ? { ...config, data: demo.data } : config, logger, demo?.close);
+  await runService(demo ? { ...config, data: demo.data } : config, logger, demo?.close);
 }
 
 /** 256 are enough for thousands of log files (T31); most systems allow 1024. */

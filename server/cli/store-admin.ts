@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService, takeStore } from '../control-socket.ts';
-import { wouldRemove } from '../retention-job.ts';
+import { previewRetention } from '../retention-job.ts';
 import {
   type Holder,
   type Inspection,
@@ -224,7 +224,7 @@ export async function dryRun(config: Config): Promise<Plain[]> {
   if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
   try {
     return await withStoppedStore(folder, config, 'tailpond --dry-run', ({ retention }) =>
-      wouldRemove(retention, config),
+      previewRetention(retention, config),
     );
   } catch (error) {
     if (!(error instanceof StoreInUse)) throw error;

@@ -22,7 +22,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => left.abort());
   // A reader that has enough, as `head`.
   process.stdout.on('error', () => left.abort());
-  return withService<0>(options, async ({ ask }) => {
+  return withService<0>(options, 'ingests', async ({ ask }) => {
     try {
       const answer = await ask(`/api/tail/${source}?${search}`, { signal: left.signal });
       let text = '';

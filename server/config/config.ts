@@ -1,13 +1,198 @@
 import type { Source } from '../../ingest/index.ts';
-import { nearestOf } from './nearest.ts';
-import { age, bytes, count, diskSize, duration, ofEach, origin, perSource, port } from './parse.ts';
-import { SETTINGS, type SettingName } from './settings.ts';
+import { nearestOf } from './nearest-name.ts';
+import {
+  age,
+  bytes,
+  count,
+  diskSize,
+  duration,
+  ofEach,
+  origin,
+  orOff,
+  perSource,
+  port,
+  sizeWithin,
+} from './parse.ts';
+
+/** A setting: its environment variable, its default as an operator would write it, what it takes and what it is. */
+export interface Setting {
+  readonly name: string;
+  /** What its value is called here. */
+  readonly key: string;
+  /** Empty: none. */
+  readonly default: string;
+  /** Whether its value may not be shown. */
+  readonly secret?: true;
+  /** The allowed values, as an error names them. */
+  readonly expected: string;
+  /** Returns the value of a text; null if it is not allowed. It is not asked about an empty text. */
+  readonly parse: (text: string) => unknown;
+  readonly description: string;
+}
 
 const PREFIX = 'TAILPOND_';
-const MIB = 1024 * 1024;
-const MAX_LINE_MAX = 16 * MIB;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const anyText = (text: string): string | null => text;
+const level = (text: string): string | null => LEVELS.find((known) => known === text) ?? null;
+const token = (text: string): string | null => (/^\S{16,}$/.test(text) ? text : null);
 
+/** Every setting there is. The table in docs/settings.md is checked against this one. */
+export const SETTINGS = [
+  {
+    name: 'TAILPOND_DATA',
+    key: 'data',
+    default: './data',
+    expected: 'a path',
+    parse: anyText,
+    description: 'The data folder: logs/ holds the log files, store/ the database.',
+  },
+  {
+    name: 'TAILPOND_HOST',
+    key: 'host',
+    default: '127.0.0.1',
+    expected: 'an address',
+    parse: anyText,
+    description: 'The address to listen on. The container image sets 0.0.0.0.',
+  },
+  {
+    name: 'TAILPOND_PORT',
+    key: 'port',
+    default: '4000',
+    expected: 'a port from 0 to 65535',
+    parse: port,
+    description: 'The port to listen on. 0 takes a free port, which is logged.',
+  },
+  {
+    name: 'TAILPOND_TOKEN',
+    key: 'token',
+    default: '',
+    secret: true,
+    expected: 'at least 16 characters without blanks',
+    parse: token,
+    description:
+      'The access token, at least 16 characters. Without it and TAILPOND_TOKEN_FILE a token is created in store/access-token.',
+  },
+  {
+    name: 'TAILPOND_TOKEN_FILE',
+    key: 'tokenFile',
+    default: '',
+    expected: 'a path',
+    parse: anyText,
+    description: 'A file that holds the access token.',
+  },
+  {
+    name: 'TAILPOND_TOKENS',
+    key: 'tokens',
+    default: '',
+    expected: 'a path',
+    parse: anyText,
+    description:
+      'The file of further tokens, read at the start and on SIGHUP. Without it: tokens.json in the data folder. It may be missing.',
+  },
+  {
+    name: 'TAILPOND_ENDPOINTS',
+    key: 'endpoints',
+    default: '',
+    expected: 'a path',
+    parse: anyText,
+    description:
+      'A folder of your own endpoints, one .sql file each, in addition to the built-in ones. Read at the start and on SIGHUP.',
+  },
+  {
+    name: 'TAILPOND_LOG_LEVEL',
+    key: 'logLevel',
+    default: 'info',
+    expected: `one of ${LEVELS.join(', ')}`,
+    parse: level,
+    description:
+      'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
+  },
+  {
+    name: 'TAILPOND_MEMORY',
+    key: 'memory',
+    default: '400MB',
+    expected: 'a size of at least 96MB, such as 400MB',
+    parse: sizeWithin(96e6, Infinity),
+    description:
+      "The engine's memory limit, at least 96MB. It uses one core per 85MB, at most four. The process needs about 200 MB more.",
+  },
+  {
+    name: 'TAILPOND_QUERY_TIMEOUT',
+    key: 'queryTimeoutMs',
+    default: '30s',
+    expected: 'a duration from 100ms to 1h, such as 30s',
+    parse: duration,
+    description: 'How long a query may take, including the time that it waits.',
+  },
+  {
+    name: 'TAILPOND_MAX_LINE',
+    key: 'maxLine',
+    default: '1MiB',
+    expected: 'a size from 1KiB to 16MiB, such as 1MiB',
+    parse: sizeWithin(1024, 16 * 1024 * 1024),
+    description:
+      'The longest line that is stored, at most 16MiB. A longer line is rejected, and its first 4 KiB are kept.',
+  },
+  {
+    name: 'TAILPOND_RETENTION',
+    key: 'retention',
+    default: '30d',
+    expected:
+      'off or an age from 1h to 9999d, then perhaps ages of sources, such as 30d,postgres_logs=7d',
+    parse: (text: string) => perSource(text, age),
+    description:
+      'How long rows and rejected lines are kept, at least 1h, or off. Other ages for single sources may follow: 30d,postgres_logs=7d,auth_logs=off.',
+  },
+  {
+    name: 'TAILPOND_MAX_DISK',
+    key: 'maxDisk',
+    default: 'off',
+    expected: 'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
+    parse: (text: string) => perSource(text, diskSize),
+    description:
+      'The size of the store above which the oldest rows are removed, or off. Sizes for single sources may follow: 20GB,edge_logs=10GB.',
+  },
+  {
+    name: 'TAILPOND_MIN_FREE',
+    key: 'minFree',
+    default: '500MB',
+    expected: 'off or a size, such as 500MB',
+    parse: orOff(0, bytes),
+    description:
+      'The free disk space below which nothing is stored until there is room again, or off.',
+  },
+  {
+    name: 'TAILPOND_MAX_CONNECTIONS',
+    key: 'maxConnections',
+    default: '512',
+    expected: 'a whole number from 1 to 1000000',
+    parse: count,
+    description: 'How many connections may be open. A few more get 503; the rest are closed.',
+  },
+  {
+    name: 'TAILPOND_RATE_LIMIT',
+    key: 'rateLimit',
+    default: 'off',
+    expected: 'off or a whole number from 1 to 1000000',
+    parse: orOff(Infinity, count),
+    description: 'How many requests each token may make per minute, or off.',
+  },
+  {
+    name: 'TAILPOND_CORS_ORIGIN',
+    key: 'corsOrigin',
+    default: '',
+    expected: 'an origin such as https://example.org, or *',
+    parse: origin,
+    description: 'The origin of web pages that may call tailpond, or *. Without it, none may.',
+  },
+] as const satisfies readonly Setting[];
+
+type Known = (typeof SETTINGS)[number];
+
+/** The value of each setting, by its key; null without a value. */
+type Values = { readonly [Each in Known as Each['key']]: ReturnType<Each['parse']> };
+
+/** The settings as the service uses them. */
 export interface Config {
   readonly data: string;
   readonly host: string;
@@ -45,111 +230,50 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are none. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): {
-  config: Config;
-  warnings: string[];
-} {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are not one. */
+export function readConfig(env: Environment): { config: Config; warnings: string[] } {
   const faults: string[] = [];
-  const text = (name: SettingName): string => {
-    const value = env[name]?.trim();
-    return value || (SETTINGS.find((setting) => setting.name === name)?.default ?? '');
+  const parsed = (setting: Setting): unknown => {
+    const text = env[setting.name]?.trim() || setting.default;
+    if (text === '') return null;
+    const value = setting.parse(text);
+    if (value === null) faults.push(faultOf(setting, text));
+    return value;
   };
-  const expect = <T>(name: SettingName, allowed: string, value: T | null): T => {
-    if (value === null)
-      faults.push(
-        `${name}: expected ${allowed}, got ${name === 'TAILPOND_TOKEN' ? 'a shorter one' : JSON.stringify(text(name))}${unitHint(text(name))}`,
-      );
-    return value as T;
-  };
-
-  const token = text('TAILPOND_TOKEN') || null;
-  const maxLine = expect(
-    'TAILPOND_MAX_LINE',
-    'a size from 1KiB to 16MiB, such as 1MiB',
-    bytes(text('TAILPOND_MAX_LINE')),
-  );
-  if (maxLine !== null && (maxLine < 1024 || maxLine > MAX_LINE_MAX))
-    expect('TAILPOND_MAX_LINE', 'a size from 1KiB to 16MiB', null);
-  const memory = expect(
-    'TAILPOND_MEMORY',
-    'a size of at least 96MB, such as 400MB',
-    bytes(text('TAILPOND_MEMORY')),
-  );
-  if (memory !== null && memory < 96e6) expect('TAILPOND_MEMORY', 'a size of at least 96MB', null);
-  if (token && text('TAILPOND_TOKEN_FILE'))
+  const values = Object.fromEntries(
+    SETTINGS.map((setting) => [setting.key, parsed(setting)]),
+  ) as Values;
+  if (values.token && values.tokenFile)
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
-
-  const keep = expect(
-    'TAILPOND_RETENTION',
-    'off or an age from 1h to 9999d, then perhaps ages of sources, such as 30d,postgres_logs=7d',
-    perSource(text('TAILPOND_RETENTION'), age),
-  );
-  const disk = expect(
-    'TAILPOND_MAX_DISK',
-    'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
-    perSource(text('TAILPOND_MAX_DISK'), diskSize),
-  );
-
-  const config: Config = {
-    data: text('TAILPOND_DATA'),
-    host: text('TAILPOND_HOST'),
-    port: expect('TAILPOND_PORT', 'a port from 0 to 65535', port(text('TAILPOND_PORT'))),
-    token:
-      token &&
-      expect(
-        'TAILPOND_TOKEN',
-        'at least 16 characters without blanks',
-        /^\S{16,}$/.test(token) ? token : null,
-      ),
-    tokenFile: text('TAILPOND_TOKEN_FILE') || null,
-    tokens: text('TAILPOND_TOKENS') || null,
-    endpoints: text('TAILPOND_ENDPOINTS') || null,
-    logLevel: expect(
-      'TAILPOND_LOG_LEVEL',
-      `one of ${LEVELS.join(', ')}`,
-      LEVELS.find((level) => level === text('TAILPOND_LOG_LEVEL')) ?? null,
-    ),
-    memory,
-    queryTimeoutMs: expect(
-      'TAILPOND_QUERY_TIMEOUT',
-      'a duration from 100ms to 1h, such as 30s',
-      duration(text('TAILPOND_QUERY_TIMEOUT')),
-    ),
-    maxLine,
-    keepMs: ofEach(keep?.all ?? Infinity, keep?.sources),
-    maxBytes: disk?.all ?? Infinity,
-    maxSourceBytes: ofEach(Infinity, disk?.sources),
-    minFree: expect(
-      'TAILPOND_MIN_FREE',
-      'off or a size, such as 500MB',
-      text('TAILPOND_MIN_FREE') === 'off' ? 0 : bytes(text('TAILPOND_MIN_FREE')),
-    ),
-    maxConnections: expect(
-      'TAILPOND_MAX_CONNECTIONS',
-      'a whole number from 1 to 1000000',
-      count(text('TAILPOND_MAX_CONNECTIONS')),
-    ),
-    rateLimit:
-      text('TAILPOND_RATE_LIMIT') === 'off'
-        ? null
-        : expect(
-            'TAILPOND_RATE_LIMIT',
-            'off or a whole number from 1 to 1000000',
-            count(text('TAILPOND_RATE_LIMIT')),
-          ),
-    corsOrigin: text('TAILPOND_CORS_ORIGIN')
-      ? expect(
-          'TAILPOND_CORS_ORIGIN',
-          'an origin such as https://example.org, or *',
-          origin(text('TAILPOND_CORS_ORIGIN')),
-        )
-      : null,
-  };
   const warnings = unknownVariables(env);
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
-  return { config: Object.freeze(config), warnings };
+  return { config: Object.freeze(configOf(values)), warnings };
+}
+
+/** What the service goes by, of values that were all allowed. */
+function configOf({ retention, maxDisk, rateLimit, ...values }: Values): Config {
+  return {
+    ...(values as WithoutNull<typeof values>),
+    token: values.token,
+    tokenFile: values.tokenFile,
+    tokens: values.tokens,
+    endpoints: values.endpoints,
+    corsOrigin: values.corsOrigin,
+    keepMs: ofEach(retention?.all ?? Infinity, retention?.sources),
+    maxBytes: maxDisk?.all ?? Infinity,
+    maxSourceBytes: ofEach(Infinity, maxDisk?.sources),
+    rateLimit: rateLimit === Infinity ? null : rateLimit,
+  };
+}
+
+type WithoutNull<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
+
+function faultOf({ name, expected, secret }: Setting, text: string): string {
+  const got = secret ? 'a shorter one' : JSON.stringify(text);
+  return `${name}: expected ${expected}, got ${got}${unitHint(text)}`;
 }
 
 /** What a size wants whose unit is one letter, as other programs write it. */
@@ -158,8 +282,8 @@ function unitHint(value: string): string {
   return letter ? `; the unit is ${letter.toUpperCase()}B` : '';
 }
 
-function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  const names = SETTINGS.map(({ name }) => name as string);
+function unknownVariables(env: Environment): string[] {
+  const names = SETTINGS.map(({ name }): string => name);
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !names.includes(name))
     .map((name) => {

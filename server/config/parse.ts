@@ -29,6 +29,16 @@ export function bytes(text: string): number | null {
   return number && factor ? Math.floor(Number(number) * factor) : null;
 }
 
+/** A size within bounds, bytes. */
+export const sizeWithin = (least: number, most: number) => (text: string) => {
+  const size = bytes(text);
+  return size !== null && size >= least && size <= most ? size : null;
+};
+
+/** `off`, or what another one reads. */
+export const orOff = (off: number, read: (text: string) => number | null) => (text: string) =>
+  text === 'off' ? off : read(text);
+
 const DURATIONS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 export function duration(text: string): number | null {

@@ -7,10 +7,10 @@ export interface Clock {
   setTimeout(action: () => void, ms: number): { unref(): void };
 }
 
-/** What is kept of an answer. */
+/** An answer, as it is kept. */
 export interface Answer {
   readonly body: Buffer;
-  /** Those that say something about its rows. */
+  /** The headers that say something about its rows. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -42,9 +42,6 @@ export interface Cache {
    * called by who has to wait; when all who wait for a load have left, its signal is aborted.
    */
   get(key: string, lifetime: Lifetime, load: Load, leaving?: () => AbortSignal): Promise<Cached>;
-  /** The answer under `key` if there is one that is not too old, as `get` would give it at once; else null. */
-  kept(key: string, lifetime: Lifetime, load: Load): Cached | null;
-  /** How often an answer was there, and what is kept now. */
   stats(): CacheStats;
   clear(): void;
 }
@@ -53,7 +50,7 @@ export interface CacheStats {
   readonly hits: number;
   readonly misses: number;
   readonly entries: number;
-  /** Of the answers, with their keys. */
+  /** Bytes of the answers with their keys. */
   readonly bytes: number;
 }
 
@@ -63,7 +60,7 @@ export type Load = (signal: AbortSignal) => Promise<Answer>;
 interface Loading {
   readonly entry: Promise<Entry>;
   readonly ending: AbortController;
-  /** Who wait for it; Infinity for one that goes on without them, too. */
+  /** How many wait for it; Infinity for a load that goes on without them, too. */
   waiting: number;
 }
 
@@ -145,7 +142,7 @@ export function createCache(options: CacheOptions): Cache {
   const alive = (entry: Entry, { caching }: Lifetime) =>
     clock.now() - entry.madeAt < caching * 1000;
 
-  const kept: Cache['kept'] = (key, lifetime, run) => {
+  const kept = (key: string, lifetime: Lifetime, run: Load): Cached | null => {
     const entry = entries.get(key);
     if (!entry) return null;
     entry.askedAt = clock.now();
@@ -158,7 +155,6 @@ export function createCache(options: CacheOptions): Cache {
   };
 
   return {
-    kept,
     async get(key, lifetime, run, leaving) {
       const there = kept(key, lifetime, run);
       if (there) return there;

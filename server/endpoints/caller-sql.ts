@@ -1,7 +1,7 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import { type Dialect, SqlRefused, type Translation, translate } from '../caller-sql/index.ts';
 import { AppError } from '../errors.ts';
-import type { Rows, Store } from '../store/index.ts';
+import { EngineError, type Rows, type Store } from '../store/index.ts';
 import { newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
@@ -14,13 +14,13 @@ export const PARSE =
   'select json_serialize_sql($text::varchar, skip_null := true, skip_empty := true, skip_default := true)';
 
 /** What a caller asks in his own words. */
-export interface OwnSql {
+export interface CallerSql {
   readonly text: string;
   readonly dialect: Dialect;
 }
 
-/** The caller's own SQL in a request's parameters; null when there is none, and the saved query is meant. */
-export function ownSql(search: URLSearchParams): OwnSql | null {
+/** Returns the caller's SQL in a request's parameters; null without any, when the saved query is meant. */
+export function parseCallerSql(search: URLSearchParams): CallerSql | null {
   const [text = '', ...more] = search.getAll('sql');
   if (more.length > 0) throw fault('sql', `Expected "sql" once, got it ${more.length + 1} times.`);
   if (text === '') return null;
@@ -34,20 +34,24 @@ export function ownSql(search: URLSearchParams): OwnSql | null {
  * Runs SQL of a caller over the views of an endpoint. Throws `SQL_INVALID` for what it may not say, and `QUERY_TOO_LARGE`,
  * `RESULT_TOO_LARGE`, `QUERY_TIMEOUT` and `OVERLOADED`.
  */
-export async function runOwnSql(
-  { text, dialect }: OwnSql,
+export async function runCallerSql(
+  { text, dialect }: CallerSql,
   query: SavedQuery,
   values: Values,
-  store: Pick<Store, 'sandbox' | 'span'>,
+  store: Pick<Store, 'callerPool' | 'span'>,
   signal: AbortSignal,
 ): Promise<{ rows: Rows; sources: readonly Source[] }> {
   const { maxRows } = query;
   const parse = async (statement: string) => {
-    const { rows } = await store.sandbox.query(PARSE, { text: statement }, { maxRows: 1, signal });
+    const { rows } = await store.callerPool.query(
+      PARSE,
+      { text: statement },
+      { maxRows: 1, signal },
+    );
     return String(rows[0]?.[0]);
   };
-  const world = { dialect, views: query.views, parameters: parametersOf(query), maxRows };
-  const translation = await translate(text, world, parse).catch((error: unknown) => {
+  const scope = { dialect, views: query.views, parameters: parametersOf(query), maxRows };
+  const translation = await translate(text, scope, parse).catch((error: unknown) => {
     throw error instanceof SqlRefused
       ? fault('sql', `${error.sentence(text)}.`, error)
       : refusal(error);
@@ -55,7 +59,7 @@ export async function runOwnSql(
 
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
-    store.sandbox.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
+    store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
   try {
     const rows = await run(translation, query, values, store, ask);
     const read = [...translation.views].flatMap((view) => query.views.get(view)?.tables ?? []);
@@ -97,13 +101,13 @@ async function wrongPattern(
   error: unknown,
   text: string,
   { patterns }: Translation,
-  { sandbox }: Pick<Store, 'sandbox'>,
+  { callerPool }: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ): Promise<AppError | null> {
-  if (!(error instanceof Error) || !error.message.startsWith('Invalid Input Error')) return null;
+  if (!(error instanceof EngineError) || error.kind !== 'input') return null;
   for (const { text: pattern, at } of patterns) {
     const sql = `select regexp_matches('', $pattern::varchar)`;
-    const isPattern = await sandbox.query(sql, { pattern }, { maxRows: 1, signal }).then(
+    const isPattern = await callerPool.query(sql, { pattern }, { maxRows: 1, signal }).then(
       () => true,
       () => false,
     );
@@ -118,15 +122,8 @@ const UNFIT = 'The statement cannot be run: check operand types and where each n
 
 /** What the engine says quotes its own names and stored values, so it is put in words of ours. */
 function refusal(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof AppError) return error;
-  const { message } = error;
-  if (message.startsWith('Out of Memory Error'))
-    return new AppError('QUERY_TOO_LARGE', { cause: error });
-  if (
-    !/^(?:Binder|Parser|Catalog|Conversion|Invalid Input|Out of Range|Not implemented|Invalid|Mismatch Type) Error/i.test(
-      message,
-    )
-  )
-    return error;
-  return fault('sql', /GROUP BY|aggregate/.test(message) ? UNGROUPED : UNFIT, error);
+  if (!(error instanceof EngineError)) return error;
+  if (error.kind === 'memory') return new AppError('QUERY_TOO_LARGE', { cause: error });
+  if (error.kind !== 'statement' && error.kind !== 'input') return error;
+  return fault('sql', error.ofGrouping ? UNGROUPED : UNFIT, error);
 }

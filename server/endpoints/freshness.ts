@@ -7,17 +7,16 @@ export interface FreshnessDeps {
   readonly ingest: Pick<Ingest, 'status'>;
 }
 
-/** Of these headers none may tell the bearer of a pinned token when something of other projects came. */
+/** These headers would tell the bearer of a pinned token when something of other projects came. */
 const OF_ALL_PROJECTS = ['Tailpond-Ingest-Lag', 'Tailpond-Ingested-At'];
 
 /** The headers of an answer as the bearer of a token may see them. */
 export function visibleTo(
   { project }: Access,
   headers: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const seen = Object.entries(headers).filter(
-    ([name]) => project === null || !OF_ALL_PROJECTS.includes(name),
-  );
+): Readonly<Record<string, string>> {
+  if (project === null) return headers;
+  const seen = Object.entries(headers).filter(([name]) => !OF_ALL_PROJECTS.includes(name));
   return Object.fromEntries(seen);
 }
 

@@ -8,19 +8,18 @@ import { redact } from '../formats/redact.ts';
 import { bodyOf } from '../http/body.ts';
 import { disconnected } from '../http/disconnect.ts';
 import type { Rows, Store } from '../store/index.ts';
-import type { Answer, Cache, Cached, Lifetime, Load } from './cache.ts';
-import { type OwnSql, ownSql, runOwnSql } from './caller-sql.ts';
+import type { Answer, Cache, Cached, Load } from './cache.ts';
+import { type CallerSql, parseCallerSql, runCallerSql } from './caller-sql.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import { newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { Endpoints } from './registry.ts';
-import { headOf, type Repeats } from './repeats.ts';
 
-/** What is asked: an endpoint by its name, its saved query or SQL of the caller's own. */
+/** A question: an endpoint by its name, and whether its saved query or a caller's SQL is meant. */
 export interface Asked {
   readonly endpoint: string;
-  readonly kind: 'saved' | 'own';
+  readonly kind: 'saved' | 'caller';
 }
 
 /** Runs a query and notes how long it took, waiting included, and how it failed. */
@@ -31,12 +30,10 @@ export interface EndpointDeps extends FreshnessDeps {
   readonly store: Store;
   readonly cache: Cache;
   readonly measure: Measure;
-  /** Remembers what was answered from the cache; null where each request is to be looked at whole. */
-  readonly repeats: Repeats | null;
 }
 
 /**
- * Answers a saved query. The walk of a request, once it is authorised: endpoint → redaction → parameters → cache →
+ * Answers a saved query. The way of a request, once it is authorised: endpoint → redaction → parameters → cache →
  * prepared statement → rows → JSON, or another format.
  */
 export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
@@ -48,16 +45,17 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     if (!methods.includes(request.method))
       throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
     const search = searchOf(request.url);
-    for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
+    if (request.method === 'POST')
+      for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
     const format = formatOf(search, request);
     const redacted = redaction(request) ?? query.redactPii;
     if (!query.sandboxing && search.has('sql')) {
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
     }
-    const own = query.sandboxing ? ownSql(search) : null;
+    const own = query.sandboxing ? parseCallerSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const load = loader({ query, own, values, redacted, format }, deps);
+    const load = loader({ query, callerSql: own, values, redacted, format }, deps);
 
     if (query.caching === null || own) {
       const { body, headers } = await load(disconnected(response));
@@ -73,29 +71,21 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     const key = JSON.stringify([query.id, query.version, values, redacted, format]);
     const lifetime = { caching: query.caching, warming: query.warming };
     const cached = await cache.get(key, lifetime, load, () => disconnected(response));
-    deps.repeats?.remember(request, response, {
-      access: accessOf(response),
-      query,
-      format,
-      caching: query.caching,
-      cached: keeper(cache, key, lifetime, load),
-    });
     sendCached(request, response, cached, query.caching, format);
   };
 }
 
 /** Outside the handler, whose request and response all functions that are made in it would hold: these are kept for long. */
 function loader(question: Question, deps: EndpointDeps): Load {
-  const asked = { endpoint: question.query.name, kind: question.own ? 'own' : 'saved' } as const;
+  const asked = {
+    endpoint: question.query.name,
+    kind: question.callerSql ? 'caller' : 'saved',
+  } as const;
   return (signal) => deps.measure(asked, () => answer(question, deps, signal));
 }
 
-function keeper(cache: Cache, key: string, lifetime: Lifetime, load: Load): () => Cached | null {
-  return () => cache.kept(key, lifetime, load);
-}
-
 /**
- * The values as the bearer of a token may ask for them. One that is pinned to a project may ask for that one alone, at
+ * The values as the bearer of a token may ask for them. A token that is pinned to a project may ask for that one alone, at
  * endpoints that keep to it: by comparing `project` as text, or by `@pinned_project`. Throws `PROJECT_FORBIDDEN`. Comes before
  * the cache, whose key the values are.
  */
@@ -124,21 +114,21 @@ function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
 
 interface Question {
   readonly query: SavedQuery;
-  readonly own: OwnSql | null;
+  readonly callerSql: CallerSql | null;
   readonly values: Values;
   readonly redacted: boolean;
   readonly format: Format;
 }
 
 async function answer(
-  { query, own, values, redacted, format }: Question,
+  { query, callerSql: own, values, redacted, format }: Question,
   deps: EndpointDeps,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { store } = deps;
   const checked = await checkParameters(query, values, store, signal);
   const { rows, sources } = own
-    ? await runOwnSql(own, query, checked, store, signal)
+    ? await runCallerSql(own, query, checked, store, signal)
     : { rows: await run(query, checked, store, signal), sources: query.sources };
   return {
     body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),
@@ -168,18 +158,24 @@ async function run(
 function sendCached(
   request: Request,
   response: Response,
-  cached: Cached,
+  { age, body, etag, headers, hit }: Cached,
   caching: number,
   format: Format,
 ) {
-  const head = headOf(cached, caching, accessOf(response));
-  for (const name in head) response.setHeader(name, head[name] ?? '');
+  const ttl = Math.max(0, caching - age);
+  const status = hit ? `hit; ttl=${ttl}` : `fwd=miss; stored; ttl=${ttl}`;
+  response.setHeader('Age', age);
+  response.setHeader('Cache-Control', `private, max-age=${ttl}`);
+  response.setHeader('Cache-Status', `tailpond; ${status}`);
+  response.setHeader('ETag', etag);
+  const visible = visibleTo(accessOf(response), headers);
+  for (const name in visible) response.setHeader(name, visible[name] ?? '');
   if (request.fresh) {
     response.statusCode = 304;
     response.end();
     return;
   }
   response.setHeader('Content-Type', MEDIA_TYPES[format]);
-  response.setHeader('Content-Length', cached.body.length);
-  response.end(cached.body);
+  response.setHeader('Content-Length', body.length);
+  response.end(body);
 }

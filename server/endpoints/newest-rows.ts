@@ -95,7 +95,7 @@ const FIRST_WINDOW = 1000;
 const WIDEN = 8;
 const SHORTEST_MS = 60_000;
 
-/** What is known before the first window: the source's entries, and the bounds that the request set, in ms. */
+/** The source's entries and the bounds that the request set, in ms, before the first window. */
 interface Reach {
   readonly count: number;
   readonly oldestMs: number;

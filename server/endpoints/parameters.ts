@@ -1,7 +1,8 @@
 import { matchesBytes } from '../caller-sql/index.ts';
-import { AppError, type Fault } from '../errors.ts';
-import type { Store } from '../store/index.ts';
-import { isOfType, type Parameter } from './query-file.ts';
+import { AppError, type FieldError } from '../errors.ts';
+import type { Parameter } from '../http/route.ts';
+import { EngineError, type Store } from '../store/index.ts';
+import { isOfType } from './query-file.ts';
 
 /** The values of a query's declared parameters, as text; NULL where an optional one is absent. */
 export type Values = Readonly<Record<string, string | null>>;
@@ -25,7 +26,7 @@ export function searchOf(url: string): URLSearchParams {
  * parameter that is missing, repeated, or not one of the allowed words. Parameters that are not declared are ignored.
  */
 export function readParameters({ parameters }: Declared, search: URLSearchParams): Values {
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const values: Record<string, string | null> = {};
   for (const parameter of parameters) {
     const given = search.getAll(parameter.name);
@@ -48,7 +49,7 @@ export async function checkParameters(
   signal?: AbortSignal,
 ): Promise<Values> {
   const checked: Record<string, string | null> = { ...values };
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   for (const { name, type } of parameters) {
     const value = values[name] ?? null;
     if (value === null) continue;
@@ -71,10 +72,12 @@ export async function checkParameters(
   return checked;
 }
 
-/** What is wrong when a parameter comes as `name[]` or `name[x]`, as some libraries write lists; null when it does not. */
+/** Returns the fault of a parameter that comes as `name[]` or `name[x]`, as some libraries write lists; null without one. */
 export function bracketed(search: URLSearchParams, name: string): string | null {
-  const key = [...search.keys()].find((candidate) => candidate.startsWith(`${name}[`));
-  return key === undefined ? null : `Expected "${name}" once, as it is, got ${shown(key)}.`;
+  for (const key of search.keys())
+    if (key.startsWith(name) && key[name.length] === '[')
+      return `Expected "${name}" once, as it is, got ${shown(key)}.`;
+  return null;
 }
 
 function fault({ name, type, required }: Parameter, given: readonly string[]): string | null {
@@ -133,7 +136,7 @@ async function isRegexp(
     );
     return true;
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('Invalid Input Error')) return false;
+    if (error instanceof EngineError && error.kind === 'input') return false;
     throw error;
   }
 }

@@ -17,7 +17,10 @@ const PASSED_OVER = [
  * value: a parameter that were missed would be answered wrongly, in silence. Every parameter must be cast, because
  * uncast ones make the types of all of them ambiguous.
  */
-export function bindByName(text: string, fail: Fail): { sql: string; used: Map<string, number> } {
+export function translatePlaceholders(
+  text: string,
+  fail: Fail,
+): { sql: string; used: Map<string, number> } {
   const used = new Map<string, number>();
   let sql = '';
   for (let at = 0; at < text.length; ) {

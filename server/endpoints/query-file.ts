@@ -1,29 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Source } from '../../ingest/index.ts';
+import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { View } from '../caller-sql/index.ts';
-import { bindByName, type Fail } from './placeholders.ts';
-
-/** The types of a parameter's value that have a name: free text, a moment, an RE2 regular expression, numbers, true or false. */
-export const PARAMETER_TYPES = [
-  'string',
-  'timestamp',
-  'regexp',
-  'integer',
-  'number',
-  'boolean',
-] as const;
-
-/** The type of a parameter's value; a list: one of these words. */
-export type ParameterType = (typeof PARAMETER_TYPES)[number] | readonly string[];
-
-export interface Parameter {
-  readonly name: string;
-  readonly type: ParameterType;
-  readonly required: boolean;
-  /** What an absent one is taken as; null: NULL. */
-  readonly preset: string | null;
-  readonly description: string;
-}
+import { PARAMETER_TYPES, type Parameter, type ParameterType } from '../http/route.ts';
+import { type Fail, translatePlaceholders } from './placeholders.ts';
 
 /**
  * How `@newest_from` is supplied: the query runs with a near bound, counted back from the newest entry of `source` or
@@ -90,6 +69,7 @@ const DIRECTIVES = [
   'redact_pii',
   'parameter',
   'windows',
+  'each_source',
 ];
 /** Directives that must be there, once. */
 const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_pii'];
@@ -98,7 +78,7 @@ const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_
  * Reads the file of a saved query: a sentence on what it answers, the `--!` directives, one SELECT with `@name`
  * parameters. `name` is the endpoint's, `file` what errors call it. Throws QueryFileError.
  */
-export function compile(name: string, file: string, text: string): SavedQuery {
+export function parseQueryFile(name: string, file: string, text: string): SavedQuery {
   const fail = (line: number, reason: string): never => {
     throw new QueryFileError(file, line, reason);
   };
@@ -152,7 +132,7 @@ export function compile(name: string, file: string, text: string): SavedQuery {
         ),
     );
   const windows = readWindows(one('windows'), parameters, fail);
-  const { sql, used } = bindByName(text, fail);
+  const { sql, used } = translatePlaceholders(forEachSource(text, one('each_source'), fail), fail);
   checkParameters(parameters, windows, used, fail);
 
   return {
@@ -172,6 +152,27 @@ export function compile(name: string, file: string, text: string): SavedQuery {
     views: new Map(),
     sources: [],
   };
+}
+
+/**
+ * The text with the common table expression that `--! each_source` names in it once for each source, and the source's name wherever that
+ * name stands in it. All but the first are on one line, so that the lines behind keep their numbers.
+ */
+function forEachSource(text: string, directive: Directive | undefined, fail: Fail): string {
+  if (!directive) return text;
+  const { value: name, line } = directive;
+  if (!/^[a-z]\w*$/.test(name))
+    return fail(line, `--! each_source must be a name such as log_source, got "${name}"`);
+  const [definition] = new RegExp(`^${name} as \\([^]*?^\\)`, 'm').exec(text) ?? [];
+  if (!definition)
+    return fail(line, `--! each_source needs "${name} as (", and ")" on a line of its own`);
+  if (definition.includes('--'))
+    return fail(line, `--! each_source: no comment may stand in ${name}`);
+  const named = (source: string) => definition.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
+  const [first = '', ...others] = SOURCES.map(named);
+  const all = [first, ...others.map((copy) => copy.replaceAll(/\s+/g, ' '))].join(', ');
+  // A function, since `$` in the text would mean something.
+  return text.replace(definition, () => all);
 }
 
 interface Directive {

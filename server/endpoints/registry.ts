@@ -3,10 +3,10 @@ import { basename, join, resolve } from 'node:path';
 import { isSource } from '../../ingest/index.ts';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
-import type { Store } from '../store/index.ts';
+import { EngineError, type Store } from '../store/index.ts';
 import { oldestOf } from './newest-rows.ts';
 import { checkParameters } from './parameters.ts';
-import { compile, QueryFileError, type SavedQuery } from './query-file.ts';
+import { parseQueryFile, QueryFileError, type SavedQuery } from './query-file.ts';
 import { partsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
@@ -16,7 +16,7 @@ export interface Endpoints {
   find(nameOrId: string): SavedQuery | undefined;
 }
 
-/** Those of files that may change. */
+/** The endpoints of files that may change. */
 export interface OpenEndpoints extends Endpoints {
   /** Reads all files again, all or nothing. Throws QueryFileError, and then the endpoints stay as they are. */
   reload(): Promise<void>;
@@ -56,7 +56,7 @@ export async function loadEndpoints(
 ): Promise<Endpoints> {
   const all: SavedQuery[] = [];
   for (const file of folders.flatMap(filesOf)) {
-    const query = compile(basename(file, '.sql'), file, read(file));
+    const query = parseQueryFile(basename(file, '.sql'), file, read(file));
     await prepare(query, file, store);
     if (all.some(({ name }) => name === query.name))
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
@@ -103,15 +103,15 @@ function unreadable(path: string, error: unknown): QueryFileError {
   );
 }
 
-/** What the engine says of a query's text. All else is trouble of its own, and the next start may not have it. */
-const OF_THE_TEXT =
-  /^(?:Parser|Syntax|Binder|Catalog|Not implemented|Invalid Input|Invalid Type|Mismatch Type|Conversion|Out of Range|Parameter Not \w+|Permission|Expression Depth \w+|Dependency|Sequence|Settings|Missing Extension) Error/i;
+/** Whether a query's text is at fault. All else is trouble of the engine's own, and the next start may not have it. */
+function isOfText(error: unknown): error is EngineError {
+  return error instanceof EngineError && (error.kind === 'statement' || error.kind === 'input');
+}
 
 async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
   const { select, columns } = await store.describe(query.sql).catch((error: Error) => {
-    if (!OF_THE_TEXT.test(error.message)) throw error;
-    const line = Number(/LINE (\d+):/.exec(error.message)?.[1] ?? 1);
-    throw new QueryFileError(file, line, error.message);
+    if (!isOfText(error)) throw error;
+    throw new QueryFileError(file, error.line ?? 1, error.message);
   });
   if (!select) throw new QueryFileError(file, 1, 'it must be one SELECT');
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
@@ -125,7 +125,7 @@ async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
   }
   if (query.windows) {
     await store.describe(oldestOf(query.sql)).catch((error: Error) => {
-      if (!OF_THE_TEXT.test(error.message)) throw error;
+      if (!isOfText(error)) throw error;
       const reason =
         '--! windows needs a query that can stand in brackets, with a column "timestamp"';
       throw new QueryFileError(file, 1, `${reason}: ${error.message}`);

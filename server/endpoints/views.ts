@@ -33,7 +33,7 @@ const MAX_ROWS = { maxRows: 1 };
 export interface Parts {
   /** Its common table expressions, by their names in lower case: what SQL of a caller may name at its endpoint. */
   readonly views: ReadonlyMap<string, View>;
-  /** The tables of the store that it reads; those of views that it does not use are none. */
+  /** The tables of the store that it reads, without those of views that it does not use. */
   readonly tables: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function readTree(json: string): Tree {
   return JSON.parse(json, (key, value) => (key === 'query_location' ? 0 : value));
 }
 
-/** Those of the definitions that a tree names, and those that these name. */
+/** Returns the definitions that a tree names, and those that these name. */
 function neededBy(tree: unknown, definitions: readonly Definition[]): Definition[] {
   const named = new Set(namedBy(tree));
   const needed = definitions.toReversed().filter(({ key, value }) => {

@@ -24,7 +24,7 @@ export const COLUMNS = ENTRY.map(({ name }) => name).join(', ');
 export async function newestEntries(
   { source, where, values }: Filter,
   limit: number,
-  store: Pick<Store, 'sandbox' | 'span'>,
+  store: Pick<Store, 'callerPool' | 'span'>,
   signal: AbortSignal,
 ): Promise<Rows> {
   const sql = `select ${COLUMNS}, ${BYTES}
@@ -43,7 +43,7 @@ export async function newestEntries(
     windows: { from: 'from', until: 'to' },
   };
   const rows = await newest(question, values, store, (text, bound) =>
-    store.sandbox.query(
+    store.callerPool.query(
       text,
       { ...values, ...bound },
       { maxRows: limit + 1, signal, ...(text === sql ? { maxBytes: MAX_BYTES } : {}) },

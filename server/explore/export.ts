@@ -28,7 +28,7 @@ export interface Export {
 export async function sendExport(
   { filter, format, redact }: Export,
   response: Response,
-  store: Pick<Store, 'sandbox' | 'exportParquet'>,
+  store: Pick<Store, 'callerPool' | 'exportParquet'>,
   signal: AbortSignal,
 ): Promise<void> {
   if (format !== 'parquet') return sendText({ filter, format, redact }, response, store, signal);
@@ -55,7 +55,7 @@ export async function sendExport(
 async function sendText(
   { filter, format, redact }: Export & { format: Exclude<Format, 'parquet'> },
   response: Response,
-  store: Pick<Store, 'sandbox'>,
+  store: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ) {
   const all = pages(filter, store, signal);

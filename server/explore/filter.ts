@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import { isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
-import type { Parameter } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
+import { optional, type Parameter } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 
 /** Entries of a source that are asked for. */
@@ -14,14 +14,6 @@ export interface Filter {
   /** The values of all parameters, moments in one form. */
   readonly values: Values;
 }
-
-const optional = (name: string, type: Parameter['type'], description: string): Parameter => ({
-  name,
-  type,
-  required: false,
-  preset: null,
-  description,
-});
 
 export const PROJECT = optional('project', 'string', 'only entries of this project');
 export const SEARCH = optional(

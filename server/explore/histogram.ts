@@ -15,7 +15,7 @@ const STEPS = [
 ];
 
 export interface Histogram {
-  /** Of the buckets that have entries: their begin, ISO 8601 in UTC, and how many. */
+  /** The buckets that have entries: when each begins, ISO 8601 in UTC, and how many it has. */
   readonly buckets: readonly { readonly timestamp: string; readonly entries: number }[];
   readonly stepSeconds: number;
 }
@@ -24,7 +24,7 @@ export interface Histogram {
 export async function histogram(
   { source, where, values }: Filter,
   most: number,
-  store: Pick<Store, 'sandbox'>,
+  store: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ): Promise<Histogram> {
   const [from, to] = [values.from, values.to].map((moment) => Date.parse(moment ?? ''));
@@ -35,7 +35,7 @@ export async function histogram(
   }
   const stepSeconds =
     STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
-  const { rows } = await store.sandbox.query(
+  const { rows } = await store.callerPool.query(
     `select time_bucket(to_seconds($step::double), timestamp, timestamp '1970-01-01') as bucket, count(*) as entries
       from ${source}
       where ${where} and timestamp >= $from::timestamp and timestamp < $to::timestamp
@@ -56,10 +56,10 @@ const MOST = 100;
 /** The projects of a source that have most entries, and how many they have. */
 export async function projects(
   { source, where, values }: Filter,
-  store: Pick<Store, 'sandbox'>,
+  store: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const { rows } = await store.sandbox.query(
+  const { rows } = await store.callerPool.query(
     `select project, count(*) as entries
       from ${source}
       where project is not null and ${where}

@@ -1,16 +1,16 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { accessOf, requires, revoked } from '../auth/middleware.ts';
+import type { Request, RequestHandler, Response } from 'express';
+import { accessOf, revoked } from '../auth/middleware.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { type FreshnessDeps, freshness, visibleTo } from '../endpoints/freshness.ts';
 import { searchOf } from '../endpoints/parameters.ts';
-import type { Parameter } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
 import { encodeRows, formatOf, MEDIA_TYPES } from '../formats/index.ts';
 import { redact } from '../formats/redact.ts';
 import { encode } from '../formats/value.ts';
 import { disconnected } from '../http/disconnect.ts';
-import type { Store } from '../store/index.ts';
+import { GET, type Parameter, type Route } from '../http/route.ts';
+import { EngineError, type Store } from '../store/index.ts';
 import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
 import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
@@ -39,7 +39,7 @@ const required = (parameter: Parameter): Parameter => ({ ...parameter, required:
 const EXPORTS = 4;
 
 /** What each of the questions below `/api` takes, each with a source behind it. */
-export const EXPLORE = {
+const EXPLORE = {
   entries: [PROJECT, SEARCH, FROM, TO, LIMIT],
   histogram: [PROJECT, SEARCH, required(FROM), required(TO), BUCKETS],
   projects: [PROJECT],
@@ -54,15 +54,24 @@ type Answerer = (
 ) => Promise<void>;
 
 /** Questions about one source that need no saved query: its newest entries, when they came, all of them, those that come. */
-export function explore(deps: ExploreDeps): Router {
+export function exploreRoutes(deps: ExploreDeps): Route[] {
   const { store } = deps;
   const tail = createTail(store, deps.isDraining);
   let exports = 0;
-  const router = Router();
-  const get = (name: keyof typeof EXPLORE, answer: Answerer) =>
-    router.all(`/${name}/:source`, requires('query'), only(answer, deps.tokens));
+  const route = (
+    name: keyof typeof EXPLORE,
+    said: Pick<Route, 'summary' | 'format' | 'answer'>,
+    answer: Answerer,
+  ): Route => ({
+    ...said,
+    path: `/api/${name}/:source`,
+    methods: GET,
+    scope: 'query',
+    parameters: EXPLORE[name],
+    handler: untilRevoked(answer, deps.tokens),
+  });
 
-  get('entries', async (request, response, signal) => {
+  const entries: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.entries, store);
     const format = formatOf(searchOf(request.url), request);
     const limit = within(LIMIT.name, filter.values.limit, 1000);
@@ -75,9 +84,9 @@ export function explore(deps: ExploreDeps): Router {
       'Content-Type': MEDIA_TYPES[format],
     });
     response.send(await encodeRows(format, rows, options, store));
-  });
+  };
 
-  get('histogram', async (request, response, signal) => {
+  const histogramOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.histogram, store);
     const most = within(BUCKETS.name, filter.values.buckets, 500);
     const { buckets, stepSeconds } = await histogram(filter, most, store, signal);
@@ -85,24 +94,24 @@ export function explore(deps: ExploreDeps): Router {
     response
       .set('Cache-Control', 'private, no-cache')
       .json({ result: buckets, step_seconds: stepSeconds });
-  });
+  };
 
-  get('projects', async (request, response, signal) => {
+  const projectsOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.projects, store);
     const result = encode(await projects(filter, store, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
-  });
+  };
 
-  get('tail', async (request, response, signal) => {
+  const tailOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.tail, store);
     const last = request.get('Last-Event-ID') ?? '';
     const after = /^\d{1,18}$/.test(last) ? BigInt(last) : null;
     const { project } = accessOf(response);
     const question = { filter, redact: redactOf(request), after, pinned: project !== null };
     await tail.send(question, response, signal);
-  });
+  };
 
-  get('export', async (request, response, signal) => {
+  const exportOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.export, store);
     const question = {
       filter,
@@ -117,14 +126,43 @@ export function explore(deps: ExploreDeps): Router {
     } finally {
       exports--;
     }
-  });
+  };
 
-  return router;
+  return [
+    route(
+      'entries',
+      { summary: 'The newest entries of a source', format: true, answer: 'Entries' },
+      entries,
+    ),
+    route('histogram', { summary: 'How many entries came when', answer: 'Histogram' }, histogramOf),
+    route(
+      'projects',
+      { summary: 'The projects that have most entries', answer: 'Projects' },
+      projectsOf,
+    ),
+    route(
+      'tail',
+      { summary: 'Entries as they are stored, as server-sent events', answer: 'text/event-stream' },
+      tailOf,
+    ),
+    route(
+      'export',
+      {
+        summary: 'Any number of entries, oldest first, with their count at the end',
+        format: true,
+        answer: 'Export',
+      },
+      exportOf,
+    ),
+  ];
 }
 
-function only(answer: Answerer, tokens: Pick<Tokens, 'holds'>): RequestHandler<{ source: string }> {
+/** Answers until the client leaves or its token ends. */
+function untilRevoked(
+  answer: Answerer,
+  tokens: Pick<Tokens, 'holds'>,
+): RequestHandler<{ source: string }> {
   return async function answerQuestion(request, response) {
-    if (request.method !== 'GET') throw new AppError('METHOD_NOT_ALLOWED', { allow: ['GET'] });
     const signal = AbortSignal.any([disconnected(response), revoked(tokens, response)]);
     try {
       await answer(request, response, signal);
@@ -132,7 +170,7 @@ function only(answer: Answerer, tokens: Pick<Tokens, 'holds'>): RequestHandler<{
       // What was sent already cannot be taken back: the client must see that it is not whole.
       if (response.headersSent || response.destroyed) return void response.destroy();
       if (signal.reason instanceof AppError) throw signal.reason;
-      throw error instanceof Error && error.message.startsWith('Out of Memory Error')
+      throw error instanceof EngineError && error.kind === 'memory'
         ? new AppError('QUERY_TOO_LARGE', { cause: error })
         : error;
     }

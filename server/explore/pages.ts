@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Rows, Store } from '../store/index.ts';
+import { EngineError, type Rows, type Store } from '../store/index.ts';
 import { BYTES, COLUMNS, MAX_BYTES } from './entries.ts';
 import type { Filter } from './filter.ts';
 
@@ -7,7 +7,7 @@ import type { Filter } from './filter.ts';
 const PAGE_ROWS = 5000;
 /** One entry may be as long as a line. */
 const ENTRY_BYTES = 64 * 1024 * 1024;
-/** Of entries that all have one timestamp, when not even their number can be told. */
+/** Rows of a page of entries that all have one timestamp, when not even their number can be told. */
 const MOST_PARTS = 1 << 20;
 
 const HORIZON_US = BigInt(Date.UTC(2201, 0)) * 1000n;
@@ -19,11 +19,11 @@ const HORIZON_US = BigInt(Date.UTC(2201, 0)) * 1000n;
  */
 export async function* pages(
   { source, where, values }: Filter,
-  store: Pick<Store, 'sandbox'>,
+  store: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ): AsyncGenerator<Rows> {
   const ask = (sql: string, more: Record<string, string>, maxRows: number, maxBytes?: number) =>
-    store.sandbox.query(
+    store.callerPool.query(
       sql,
       { ...values, ...more },
       { maxRows, signal, ...(maxBytes === undefined ? {} : { maxBytes }) },
@@ -93,7 +93,7 @@ export async function* pages(
 
 function isTooLarge(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'RESULT_TOO_LARGE';
-  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+  return error instanceof EngineError && error.kind === 'memory';
 }
 
 function microsOf(iso: string): bigint {

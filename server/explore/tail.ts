@@ -37,7 +37,7 @@ export interface TailQuestion {
 
 /** `isDraining`: whether the service stops, and the streams with it. */
 export function createTail(
-  store: Pick<Store, 'query' | 'sandbox' | 'commits'>,
+  store: Pick<Store, 'query' | 'callerPool' | 'commits'>,
   isDraining: () => boolean,
 ): Tail {
   let clients = 0;
@@ -58,7 +58,7 @@ export function createTail(
 async function follow(
   { filter, redact, after, pinned }: TailQuestion,
   response: Response,
-  store: Pick<Store, 'query' | 'sandbox' | 'commits'>,
+  store: Pick<Store, 'query' | 'callerPool' | 'commits'>,
   signal: AbortSignal,
   isDraining: () => boolean,
 ) {
@@ -80,9 +80,9 @@ async function follow(
   response.flushHeaders();
   send(`retry: 2000\n${pinned ? '' : `id: ${seen}\n`}\n`);
   while (!signal.aborted && !isDraining()) {
-    const { ended, storedUs } = store.commits();
-    if (ended !== commits) {
-      commits = ended;
+    const { visible, storedUs } = store.commits();
+    if (visible !== commits) {
+      commits = visible;
       const until = storedUs || (await lastStored(filter, store, signal));
       // The clock was set back: what was stored before has later moments.
       if (until < seen) seen = until - 1n;
@@ -103,13 +103,13 @@ async function eventsOf(
   { source, where, values }: Filter,
   redact: TailQuestion['redact'],
   { seen, until }: { seen: bigint; until: bigint },
-  store: Pick<Store, 'sandbox'>,
+  store: Pick<Store, 'callerPool'>,
   signal: AbortSignal,
 ): Promise<string> {
   const from = `from ${source}
     where ${where} and ingested_at > make_timestamp($seen::bigint) and ingested_at <= make_timestamp($until::bigint)`;
   const bounds = { ...values, seen: String(seen), until: String(until) };
-  const newest = await store.sandbox
+  const newest = await store.callerPool
     .query(
       `select ${COLUMNS}, ${BYTES} ${from} order by ingested_at desc, timestamp desc limit ${MOST + 1}`,
       bounds,
@@ -122,7 +122,7 @@ async function eventsOf(
   if (newest && !newest.truncated)
     return event('entries', lastOf(newest, until), listOf(newest, redact));
   const sql = `select count(*), epoch_us(max(ingested_at)) ${from}`;
-  const { rows } = await store.sandbox.query(sql, bounds, { maxRows: 1, signal });
+  const { rows } = await store.callerPool.query(sql, bounds, { maxRows: 1, signal });
   const [count, last] = rows[0] ?? [];
   const skipped = Number(count) - (newest?.rows.length ?? 0);
   const id = BigInt((last ?? until) as bigint);

@@ -1,4 +1,4 @@
-/** What is done to a JSON text on the way. */
+/** A change of a JSON text on its way out. */
 export interface RewriteOptions {
   /** Is given every string value (not keys), unescaped, and numbers of many digits, and returns what to put. */
   readonly redact?: ((value: string) => string) | undefined;

@@ -21,7 +21,7 @@ export function encode(value: Plain, redact?: (text: string) => string): string 
 }
 
 /**
- * A value of a column as JSON text. Of a JSON column it is records (nested objects as one-element arrays), or `asStored`; one
+ * A value of a column as JSON text. A JSON column gives records (nested objects as one-element arrays), or `asStored`; one
  * whose text is not strict JSON stays a string, so that one stored row can never fail an answer. `redact` is applied to every
  * string value at any depth.
  */

@@ -16,10 +16,7 @@ export function problem(logger: Logger): ErrorRequestHandler {
     const shown = toAppError(error);
     const log = logger.child({ requestId: request.id });
     // The engine's messages quote stored data: above debug only their kind is told.
-    const kind =
-      error instanceof Error
-        ? (/^[A-Za-z ]+ Error/.exec(error.message)?.[0] ?? error.name)
-        : typeof error;
+    const kind = error instanceof Error ? error.name : typeof error;
     if (shown.code === 'INTERNAL') log.error({ kind }, shown.title);
     if (shown.status >= 500) log.debug({ err: error, code: shown.code }, shown.title);
     const send = () => sendProblem(response, shown, String(request.id ?? ''));
@@ -53,7 +50,7 @@ export function sendProblem(response: ServerResponse, error: AppError, requestId
   response.end(body);
 }
 
-/** What is not meant for clients becomes one that says nothing: messages of the engine quote SQL, paths and rows. */
+/** Turns an error that is not meant for clients into one that says nothing: messages of the engine quote SQL, paths and rows. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = (error as { status?: unknown } | null)?.status;

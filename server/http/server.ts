@@ -36,7 +36,7 @@ const REFUSED_MS = 1000;
  * An HTTP server that bounds what clients may take: connections, time, headers, URLs. What is within the bounds is
  * answered by `answer`; the rest gets a problem, or Node's bare 400, 408 and 431 where there is no request yet.
  */
-export function createDoor(maxConnections: number, answer: RequestListener): Server {
+export function createHttpServer(maxConnections: number, answer: RequestListener): Server {
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -99,10 +99,12 @@ function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
       detail: `Expected at most ${MAX_HEADERS} headers, got more.`,
     });
   // Of two a proxy may have read the other one.
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length > 1)
+  const hosts = rawHeaders.filter(
+    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
+  ).length;
+  if (hosts > 1)
     return new AppError('HEADER_INVALID', {
-      faults: [{ parameter: 'Host', detail: `Expected one Host, got ${hosts.length}.` }],
+      faults: [{ parameter: 'Host', detail: `Expected one Host, got ${hosts}.` }],
     });
   return null;
 }

@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
 import { ROOT } from '../config/package-root.ts';
 import type { Cache, CacheStats } from '../endpoints/cache.ts';
 import type { Measure } from '../endpoints/handler.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
-import { AppError } from '../errors.ts';
+import { READ, type Route } from '../http/route.ts';
 import { engineVersion, type Store } from '../store/index.ts';
+import { lookedUp } from './at-scrape.ts';
 import { ingestMetrics } from './ingest.ts';
 import { keepLedger } from './ledger.ts';
-import { lookedUp } from './looked-up.ts';
 import { queryMetrics } from './queries.ts';
 import { type MeasureRequest, requestMetrics } from './requests.ts';
 import { storeMetrics } from './store.ts';
@@ -20,7 +19,7 @@ import { storeMetrics } from './store.ts';
 export type { MeasureRequest } from './requests.ts';
 
 export interface MetricsDeps {
-  readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'use' | 'sandbox'>;
+  readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'stats' | 'callerPool'>;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly cache: Pick<Cache, 'stats'>;
   readonly endpoints: Pick<Endpoints, 'all'>;
@@ -30,8 +29,8 @@ export interface Metrics {
   readonly measureRequest: MeasureRequest;
   /** Measures a query. */
   readonly measure: Measure;
-  /** Answers a scrape, in Prometheus' text format. */
-  readonly answer: RequestHandler;
+  /** Where Prometheus scrapes. */
+  readonly routes: readonly Route[];
 }
 
 /**
@@ -52,13 +51,20 @@ export function createMetrics({ store, ingest, cache, endpoints }: MetricsDeps):
   return {
     measureRequest,
     measure,
-    answer: async (request, response) => {
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new AppError('METHOD_NOT_ALLOWED');
-      await lookAtProcess();
-      const text = await registry.metrics();
-      response.set('Cache-Control', 'no-store').type(registry.contentType).send(text);
-    },
+    routes: [
+      {
+        path: '/metrics',
+        methods: READ,
+        scope: 'metrics',
+        summary: 'Figures for Prometheus, in its text format',
+        answer: 'text/plain',
+        async handler(_request, response) {
+          await lookAtProcess();
+          const text = await registry.metrics();
+          response.set('Cache-Control', 'no-store').type(registry.contentType).send(text);
+        },
+      },
+    ],
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import { type Ingest, SOURCES, type SourceStatus } from '../../ingest/index.ts';
 import type { LedgerEntry } from '../store/index.ts';
+import { lookedUp, type Readings } from './at-scrape.ts';
 import type { KeptLedger } from './ledger.ts';
-import { lookedUp, type Readings } from './looked-up.ts';
 
 /** Name, help and column of the ledger: what was counted since the store was made. */
 const COUNTED = [
@@ -78,7 +78,7 @@ function refused(ingest: Pick<Ingest, 'status'>): Readings {
 }
 
 function stalled(ingest: Pick<Ingest, 'status'>): Readings {
-  const { trouble, noRoom } = ingest.status();
+  const { lastError: trouble, noRoom } = ingest.status();
   return [
     [{ reason: 'room' }, noRoom === null ? 0 : 1],
     [{ reason: 'error' }, trouble !== null && noRoom === null ? 1 : 0],

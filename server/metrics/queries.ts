@@ -3,10 +3,10 @@ import type { Measure } from '../endpoints/handler.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { PoolUse, Store } from '../store/index.ts';
-import { lookedUp } from './looked-up.ts';
+import { lookedUp } from './at-scrape.ts';
 import { DURATIONS } from './requests.ts';
 
-type Pools = Pick<Store, 'use'> & { readonly sandbox: Pick<Store, 'use'> };
+type Pools = Pick<Store, 'stats'> & { readonly callerPool: Pick<Store, 'stats'> };
 
 const POOL: readonly [string, string, keyof PoolUse][] = [
   ['running_queries', 'Queries that run.', 'running'],
@@ -39,17 +39,17 @@ export function queryMetrics(
     registers: [registry],
   });
   for (const { name: endpoint, sandboxing } of endpoints.all)
-    for (const kind of sandboxing ? ['saved', 'own'] : ['saved'])
+    for (const kind of sandboxing ? ['saved', 'caller'] : ['saved'])
       for (const code of WATCHED) errors.inc({ endpoint, kind, code }, 0);
   for (const [name, help, field] of POOL)
     lookedUp(registry, {
       kind: 'gauge',
       name: `tailpond_pool_${name}`,
-      help: `${help} Pool "saved" for ours, "sandbox" for SQL of callers.`,
+      help: `${help} Pool "saved" for endpoints, "caller" for callers' SQL.`,
       labels: ['pool'],
       read: () => [
-        [{ pool: 'saved' }, store.use()[field]],
-        [{ pool: 'sandbox' }, store.sandbox.use()[field]],
+        [{ pool: 'saved' }, store.stats()[field]],
+        [{ pool: 'caller' }, store.callerPool.stats()[field]],
       ],
     });
 

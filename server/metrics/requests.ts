@@ -1,15 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
-/** Measures a request from now to the end of its answer; `route` for one that does not go through the router. */
-export type MeasureRequest = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  route?: string,
-) => void;
+/** Measures a request from now to the end of its answer. */
+export type MeasureRequest = (request: Request, response: Response) => void;
 
 /** Adds how many requests there were and how long they took; gives what measures them. */
 export function requestMetrics(registry: Registry): MeasureRequest {
@@ -20,14 +15,14 @@ export function requestMetrics(registry: Registry): MeasureRequest {
     buckets: DURATIONS,
     registers: [registry],
   });
-  return function measureRequest(request, response, route) {
+  return function measureRequest(request, response) {
     const begin = performance.now();
     response.on('close', () => {
       const { method = '' } = request;
       durations.observe(
         {
           method: METHODS.has(method) ? method : 'other',
-          route: route ?? routeOf(request as Request),
+          route: routeOf(request),
           status: response.writableFinished ? response.statusCode : 'aborted',
         },
         (performance.now() - begin) / 1000,

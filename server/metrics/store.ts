@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
 import { checkReady } from '../admin/health.ts';
 import type { LedgerEntry, Store } from '../store/index.ts';
+import { lookedUp } from './at-scrape.ts';
 import type { KeptLedger } from './ledger.ts';
-import { lookedUp } from './looked-up.ts';
 
 /** Name, help and how it is told by an entry of the ledger: what of a source is stored now. */
 const STORED: readonly [string, string, (entry: LedgerEntry) => number | null][] = [

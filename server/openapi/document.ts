@@ -1,23 +1,48 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Parameter, SavedQuery } from '../endpoints/query-file.ts';
-import { MEDIA_TYPES } from '../formats/index.ts';
-import { FORMAT, ROUTES, type Route } from './routes.ts';
-import { Problem, resultOf, SourceName } from './schemas.ts';
+import { QUERY } from '../endpoints/index.ts';
+import type { SavedQuery } from '../endpoints/query-file.ts';
+import { FORMATS, MEDIA_TYPES } from '../formats/index.ts';
+import { type AnswerName, optional, type Parameter, type Route } from '../http/route.ts';
+import { SourceName } from './answers.ts';
+import { ANSWERS, BODIES, Problem } from './schemas.ts';
 
-/** The OpenAPI 3.1 document of the service with these saved queries. */
-export function documentOf(queries: readonly SavedQuery[], version: string): object {
-  const routes = [...ROUTES, ...queries.flatMap(routesOf)];
+/** What the document says of a route; no handler is needed for that. */
+type Described = Omit<Route, 'handler'>;
+
+/** The parameter that chooses among the formats. */
+const FORMAT = optional('format', FORMATS, 'what the rows come as; before Accept', 'json');
+
+/** The OpenAPI 3.1 document of the service with these routes and saved queries. */
+export function documentOf(
+  routes: readonly Route[],
+  queries: readonly SavedQuery[],
+  version: string,
+): object {
+  const described = routes.flatMap((route): Described[] =>
+    route.path === QUERY ? queries.map((query) => describedQuery(route, query)) : [route],
+  );
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  for (const route of described.flatMap((each) =>
+    [each.path, ...(each.aliases ?? [])].map((path) => ({ ...each, path })),
+  )) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    // HEAD is what GET answers, without its body.
+    const methods = (route.methods ?? []).filter((method) => method !== 'HEAD');
+    paths[path] = Object.fromEntries(
+      methods.map((method) => [
+        method.toLowerCase(),
+        operationOf(`${method.toLowerCase()} ${path}`, route),
+      ]),
+    );
   }
   return createDocument({
     openapi: '3.1.0',
     info: {
       title: 'tailpond',
       version,
-      description: 'A self-hosted log store: saved queries, entries of sources, and the books.',
+      description:
+        'A self-hosted log store: saved queries, the entries of sources, and the ledger.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     paths,
@@ -30,49 +55,32 @@ export function documentOf(queries: readonly SavedQuery[], version: string): obj
   });
 }
 
-/** The routes of a saved query, as its file declares them. */
-function routesOf(query: SavedQuery): Route[] {
+/** The route of a saved query, as its file declares it. */
+function describedQuery(route: Route, query: SavedQuery): Described {
   const own: Parameter[] = query.sandboxing
     ? [
-        optional('sql', 'string', "SQL of the caller's own over the views, instead of the query"),
+        optional('sql', 'string', "a caller's SQL over the views, instead of the query"),
         optional('dialect', ['bigquery', 'duckdb'], 'of that SQL', 'bigquery'),
       ]
     : [];
-  const route: Route = {
-    method: 'get',
-    path: `/api/endpoints/query/${query.name}`,
+  return {
+    ...route,
+    path: route.path.replace(':endpoint', query.name),
+    methods: query.sandboxing ? ['GET', 'POST'] : ['GET'],
     summary: query.description,
-    scope: 'query',
     parameters: [...query.parameters, ...own],
     format: true,
-    answer: resultOf(z.looseObject({})),
   };
-  return query.sandboxing ? [route, { ...route, method: 'post' }] : [route];
 }
 
-function optional(
-  name: string,
-  type: Parameter['type'],
-  description: string,
-  preset: string | null = null,
-): Parameter {
-  return { name, type, required: false, preset, description };
-}
-
-function operationOf({
-  method,
-  path,
-  summary,
-  scope,
-  parameters = [],
-  format,
-  body,
-  answer,
-}: Route): ZodOpenApiOperationObject {
+function operationOf(
+  operationId: string,
+  { path, summary, scope, parameters = [], format, body, answer }: Described,
+): ZodOpenApiOperationObject {
   const query = [...parameters, ...(format ? [FORMAT] : [])];
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return {
-    operationId: `${method} ${path}`,
+    operationId,
     summary,
     ...(scope === null
       ? { security: [] }
@@ -86,18 +94,23 @@ function operationOf({
       query: z.object(Object.fromEntries(query.map((each) => [each.name, schemaOf(each)]))),
     },
     ...(body
-      ? { requestBody: { required: true, content: { [body.type]: { schema: body.schema } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: BODIES[body] } },
+          },
+        }
       : {}),
     responses: {
       '200': {
         description: summary,
         content:
-          typeof answer === 'string'
-            ? { [answer]: {} }
-            : {
-                'application/json': { schema: answer },
+          answer in ANSWERS
+            ? {
+                'application/json': { schema: ANSWERS[answer as AnswerName] },
                 ...(format ? OTHER_FORMATS : {}),
-              },
+              }
+            : { [answer]: {} },
       },
       default: {
         description: 'What is wrong',

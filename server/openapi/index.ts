@@ -2,24 +2,31 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
-import { requires } from '../auth/middleware.ts';
 import { ROOT } from '../config/package-root.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
-import { AppError } from '../errors.ts';
 import { PAGE_POLICY } from '../http/csp.ts';
+import { READ, type Route } from '../http/route.ts';
 
-/** `GET /openapi.json`, below `/api`: the document of all paths, made of what endpoints and schemas declare. */
-export function openapi(endpoints: Endpoints): Router {
+/** Gives routes with that of the document which describes them all, and the saved queries. */
+export function withDocument(routes: readonly Route[], endpoints: Endpoints): Route[] {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const router = Router();
-  router.all('/openapi.json', requires('query'), async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      throw new AppError('METHOD_NOT_ALLOWED');
-    // Loaded when it is asked for: the schemas would cost every start a tenth of a second.
-    const { documentOf } = await import('./document.ts');
-    response.set('Cache-Control', 'private, no-cache').json(documentOf(endpoints.all, version));
-  });
-  return router;
+  const all: Route[] = [
+    ...routes,
+    {
+      path: '/api/openapi.json',
+      methods: READ,
+      scope: 'query',
+      summary: 'This document',
+      answer: 'Document',
+      async handler(_request, response) {
+        // Loaded when it is asked for: the schemas would cost every start a tenth of a second.
+        const { documentOf } = await import('./document.ts');
+        const document = documentOf(all, endpoints.all, version);
+        response.set('Cache-Control', 'private, no-cache').json(document);
+      },
+    },
+  ];
+  return all;
 }
 
 const PAGE = `<!doctype html>

@@ -1,15 +1,21 @@
 import { z } from 'zod';
-import { SOURCES } from '../../ingest/index.ts';
-import { PARAMETER_TYPES } from '../endpoints/query-file.ts';
 import { ERRORS } from '../errors.ts';
+import { type AnswerName, type BodyName, PARAMETER_TYPES } from '../http/route.ts';
+import {
+  Bucket,
+  Entry,
+  Homeless,
+  LedgerEntry,
+  LogflareSource,
+  Project,
+  RejectedLine,
+  Removal,
+} from './answers.ts';
 
 /** What bodies look like. The tests hold every answer of the service against these, so they are strict. */
 
-const moment = z.string().meta({ description: 'ISO 8601 in UTC', format: 'date-time' });
 const count = z.number().int().nonnegative();
 const text = z.string();
-
-export const SourceName = z.enum(SOURCES).meta({ id: 'SourceName' });
 
 export const Problem = z
   .strictObject({
@@ -24,66 +30,7 @@ export const Problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457' });
 
-export const Entry = z
-  .strictObject({
-    id: text,
-    timestamp: moment,
-    project: text.nullable(),
-    event_message: text,
-    metadata: z.unknown().meta({ description: 'As it was stored' }),
-    ingested_at: moment,
-  })
-  .meta({ id: 'Entry' });
-
-export const Bucket = z.strictObject({ timestamp: moment, entries: count }).meta({ id: 'Bucket' });
-
-export const Project = z.strictObject({ project: text, entries: count }).meta({ id: 'Project' });
-
-const Refusal = z.strictObject({ path: text, reason: text });
-
-export const LedgerEntry = z
-  .strictObject({
-    source: SourceName,
-    files: count,
-    pending_bytes: count,
-    lag_seconds: z.number().nonnegative(),
-    bytes: count,
-    lines: count,
-    rows: count,
-    rejected: count,
-    repaired: count,
-    undated: count,
-    removed: count,
-    removed_rejected: count,
-    stored: count,
-    oldest: moment.nullable(),
-    newest: moment.nullable(),
-    oldest_ingested: moment.nullable(),
-    size: count,
-    refused: z.array(Refusal),
-  })
-  .meta({ id: 'LedgerEntry' });
-
-export const Homeless = z
-  .strictObject({ source: z.null(), refused: z.array(Refusal) })
-  .meta({ id: 'Homeless', description: 'What is there, is not read, and belongs to no source' });
-
-export const RejectedLine = z
-  .strictObject({
-    id: text,
-    source: SourceName,
-    file: text,
-    offset: count,
-    length: count,
-    reason: text,
-    rejected_at: moment,
-    line: text,
-    shown_bytes: count,
-    whole: z.boolean(),
-  })
-  .meta({ id: 'RejectedLine' });
-
-export const Retry = z
+const Retry = z
   .strictObject({
     id: text,
     line: text
@@ -92,19 +39,7 @@ export const Retry = z
   })
   .meta({ id: 'Retry' });
 
-export const Removal = z
-  .strictObject({
-    source: SourceName,
-    why: z.enum(['age', 'size']),
-    would_remove_rows: count,
-    would_remove_rejected: count,
-    oldest: moment,
-    newest: moment,
-    bytes: count,
-  })
-  .meta({ id: 'Removal' });
-
-export const Endpoint = z
+const Endpoint = z
   .strictObject({
     id: z.uuid(),
     name: text,
@@ -127,21 +62,38 @@ export const Endpoint = z
   })
   .meta({ id: 'Endpoint' });
 
-export const LogflareSource = z
-  .strictObject({
-    id: count,
-    name: text,
-    token: SourceName,
-    retention_days: z.number().nullable(),
-    backends: z.array(z.never()),
-  })
-  .meta({ id: 'LogflareSource' });
+const Logged = z.strictObject({ message: z.literal('Logged!') }).meta({ id: 'Logged' });
 
-export const Logged = z.strictObject({ message: z.literal('Logged!') }).meta({ id: 'Logged' });
-
-export const Health = z.strictObject({ status: z.enum(['alive', 'ready']) }).meta({ id: 'Health' });
+const Health = z.strictObject({ status: z.enum(['alive', 'ready']) }).meta({ id: 'Health' });
 
 /** A list as all of ours come. */
-export function resultOf<T extends z.ZodType>(item: T) {
+function resultOf<T extends z.ZodType>(item: T) {
   return z.strictObject({ result: z.array(item) });
 }
+
+/** What routes answer with 200. */
+export const ANSWERS: Readonly<Record<AnswerName, z.ZodType>> = {
+  Backends: z.array(z.never()),
+  Document: z.looseObject({ openapi: text }),
+  Endpoints: resultOf(Endpoint),
+  Entries: resultOf(Entry),
+  Export: resultOf(Entry).extend({ count: z.number().int() }),
+  Health,
+  Histogram: resultOf(Bucket).extend({ step_seconds: z.number().positive() }),
+  Ledger: resultOf(z.union([LedgerEntry, Homeless])),
+  Logged,
+  LogflareSources: z.array(LogflareSource),
+  Projects: resultOf(Project),
+  RejectedLines: resultOf(RejectedLine),
+  Removals: resultOf(Removal),
+  Retried: z.strictObject({ result: z.strictObject({ retried: z.literal(1) }) }),
+  Rows: resultOf(z.looseObject({})),
+};
+
+/** What routes take as a body. */
+export const BODIES: Readonly<Record<BodyName, z.ZodType>> = {
+  Lines: z
+    .union([z.array(z.unknown()), z.looseObject({})])
+    .meta({ description: 'Lines: an array, one object, or NDJSON; at most 12 MB' }),
+  Retry,
+};

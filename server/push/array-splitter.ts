@@ -16,7 +16,7 @@ const KEY = 'batch';
 /** A byte-order mark, which tailing strips at the start of a file only. */
 const MARK = [0xef, 0xbb, 0xbf];
 
-export interface Cutter {
+export interface ArraySplitter {
   /** Takes the next bytes of the body and changes them in place. Throws `REQUEST_INVALID` for more than an array. */
   take(bytes: Buffer): void;
   /** Says that `blocks` are the whole body. Throws `REQUEST_INVALID` for an array without its end. */
@@ -28,7 +28,7 @@ export interface Cutter {
  * element of that, of any other one object one line, and anything else is lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
  * worth is judged where lines of all files are. With `areLines` it is lines for certain, whatever the first begins with.
  */
-export function createCutter(areLines = false): Cutter {
+export function createCutter(areLines = false): ArraySplitter {
   let form: 'unknown' | 'array' | 'object' | 'lines' = areLines ? 'lines' : 'unknown';
   let breaks = false;
   let over = false;

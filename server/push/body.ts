@@ -9,7 +9,7 @@ import { createCutter } from './array-splitter.ts';
 export const MAX_SENT_BYTES = 12e6;
 /** Bytes that it may hold once it is unpacked; log lines pack to a tenth, a bomb to a thousandth. */
 export const MAX_UNPACKED_BYTES = 32e6;
-/** What is held of a body at a time, whatever the size of the pieces that it comes in. */
+/** Bytes of a body that are held at a time, whatever the size of the pieces that it comes in. */
 const BLOCK_BYTES = 64 * 1024;
 const LINGER_MS = 5000;
 
@@ -101,7 +101,7 @@ export async function readLines(request: IncomingMessage, memory: Memory): Promi
  * Reads on to the end of a request that is refused, for a while, and keeps nothing of it: a client that is still sending
  * would meet a closed connection, and not see why.
  */
-export async function passOver(request: IncomingMessage): Promise<void> {
+export async function discardBody(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   const closed = new Promise((resolve) => request.once('close', resolve));
   request.resume();

@@ -2,14 +2,15 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Ingest } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { AppError } from '../errors.ts';
+import { optional, POST, type Route } from '../http/route.ts';
 import { allowLongBody } from '../http/server.ts';
-import { createMemory, passOver, readLines } from './body.ts';
+import { createMemory, discardBody, readLines } from './body.ts';
 import { sourceOf } from './source.ts';
 import type { PushFiles } from './spool.ts';
 import { stamped } from './stamp.ts';
 
 export { openPushFiles, type PushFiles } from './spool.ts';
-export { leftPushFiles, startRemoval } from './spool-cleanup.ts';
+export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
 
 export interface PushDeps {
   readonly pushFiles: Pick<PushFiles, 'append'>;
@@ -19,22 +20,41 @@ export interface PushDeps {
 /** Five bodies of the greatest size, or some thousand of the usual ones; those beyond are told to come again. */
 const MEMORY_BYTES = 64e6;
 
+/** Where lines are pushed to: `/api/logs` as Logflare has it, and with the source in the path. */
+export function pushRoutes(deps: PushDeps): Route[] {
+  const shared = {
+    methods: POST,
+    scope: 'ingest',
+    body: 'Lines',
+    answer: 'Logged',
+    handler: takePushes(deps),
+  } as const;
+  return [
+    {
+      ...shared,
+      path: '/api/logs',
+      summary: 'Takes lines, as Logflare does',
+      parameters: [
+        optional('source_name', 'string', "the source, by its name or by Logflare's"),
+        optional('source', 'string', 'the same, by its other name'),
+      ],
+    },
+    { ...shared, path: '/api/logs/:source', summary: 'Takes lines of a source' },
+  ];
+}
+
 /**
  * Takes log lines over HTTP, as one more shipper: they are written to a file of the drop folder, from where they take the
- * way of all lines, and the answer comes when they are safe there. Those that come with the token of one project are that project's,
+ * way of all lines, and the answer comes when they are safe there. With the token of one project they are that project's,
  * whatever they say themselves.
  */
-export function push({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: string }> {
+function takePushes({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: string }> {
   const memory = createMemory(MEMORY_BYTES);
   return async function takePush(request, response) {
-    if (request.method !== 'POST') {
-      response.set('Allow', 'POST');
-      throw new AppError('METHOD_NOT_ALLOWED');
-    }
     try {
       await take(request, response);
     } catch (error) {
-      await passOver(request);
+      await discardBody(request);
       throw error;
     }
     response.json({ message: 'Logged!' });

@@ -4,17 +4,17 @@ import { type Ingest, type IngestLog, type Sink, SOURCES } from '../../ingest/in
 import type { Store } from '../store/index.ts';
 import { isPushPath, pushFolder, type SealedFile, sync } from './spool-file.ts';
 
-export interface RemovalOptions {
+export interface SpoolCleanupOptions {
   /** The drop folder. */
   readonly logs: string;
-  /** What `leftPushFiles` gave. */
+  /** What `recoverSpool` gave. */
   readonly left: readonly SealedFile[];
   readonly store: Pick<Store, 'sink' | 'commits'>;
   readonly ingest: Pick<Ingest, 'forget'>;
   readonly log: Pick<IngestLog, 'error'>;
 }
 
-export interface Removal {
+export interface SpoolCleanup {
   add(file: SealedFile): void;
   /** Bytes of the files that are still there. */
   bytes(): number;
@@ -27,7 +27,13 @@ const EVERY_MS = 2000;
  * Removes files of pushed lines, until closed, when what was acknowledged of them is stored, and written back into the database
  * file: so where a write-ahead log has to be given up, its lines can be read again (docs/backup.md).
  */
-export function startRemoval({ logs, left, store, ingest, log }: RemovalOptions): Removal {
+export function startSpoolCleanup({
+  logs,
+  left,
+  store,
+  ingest,
+  log,
+}: SpoolCleanupOptions): SpoolCleanup {
   /** Which commit stored the last of a file's lines, or a later one; null while they are not. */
   const sealed = new Map<SealedFile, number | null>(left.map((file) => [file, null]));
   /** Paths that ingest need not remember any more. */
@@ -39,14 +45,14 @@ export function startRemoval({ logs, left, store, ingest, log }: RemovalOptions)
       const taken = new Map<string, number>();
       for (const { path, inode, offset, gone } of await store.sink.files())
         if (!gone) taken.set(`${inode} ${path}`, offset);
-      const { made, writtenBack } = store.commits();
+      const { committed, checkpointed } = store.commits();
       for (const [file, commit] of sealed) {
         const { path, inode, end } = file;
         const size = await sizeOf(file);
         if (size === null) sealed.delete(file);
-        else if (commit !== null && commit <= writtenBack) await remove(file);
+        else if (commit !== null && commit <= checkpointed) await remove(file);
         else if (commit === null && (taken.get(`${inode} ${path}`) ?? 0) >= Math.min(end, size))
-          sealed.set(file, made);
+          sealed.set(file, committed);
       }
     }
     for (const path of removed) if (await ingest.forget(path)) removed.delete(path);
@@ -91,7 +97,7 @@ export function startRemoval({ logs, left, store, ingest, log }: RemovalOptions)
  * The files of pushed lines that an earlier process has left, fit to be read: half a line at the end, which nobody was told
  * is safe, is cut off. To be called before ingest starts. States of files that are not there any more are forgotten.
  */
-export async function leftPushFiles(
+export async function recoverSpool(
   logs: string,
   sink: Pick<Sink, 'files' | 'record'>,
   log: Pick<IngestLog, 'warn'>,

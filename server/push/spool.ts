@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import { type IngestLog, SOURCES, type Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
-import type { Removal } from './spool-cleanup.ts';
+import type { SpoolCleanup } from './spool-cleanup.ts';
 import { createPushFile, type PushFile } from './spool-file.ts';
 
 export interface PushFiles {
   /**
-   * Resolves when the lines are on the disk, in a file that is tailed. Those that come while others are written share the
+   * Resolves when the lines are on the disk, in a file that is tailed. Lines that come while others are written share the
    * next write. Throws `STORAGE_UNAVAILABLE`; then some of the lines may be there, and are stored.
    */
   append(source: Source, lines: readonly Buffer[]): Promise<void>;
@@ -21,7 +21,7 @@ export interface PushFilesOptions {
   readonly minFree: number;
   readonly log: Pick<IngestLog, 'warn' | 'info'>;
   /** What becomes of files that nothing is written to any more. */
-  readonly removal: Pick<Removal, 'add' | 'bytes'>;
+  readonly removal: Pick<SpoolCleanup, 'add' | 'bytes'>;
 }
 
 /** A file is sealed at this size or age, so that it is removed soon after its lines are stored. */

@@ -6,7 +6,7 @@ const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
 
 /**
  * The lines with the project as the first member of each object, which stands before one of its own: of equal names in one object the
- * first counts. What is not an object stays as it is, and becomes a rejected line.
+ * first counts. Anything but an object stays as it is, and becomes a rejected line.
  */
 export function stamped(blocks: readonly Buffer[], project: string): Buffer {
   const member = Buffer.from(`"project":${JSON.stringify(project)}`);

@@ -43,7 +43,7 @@ const MAX_THREADS = 4;
 const VECTOR_ROWS = 2048;
 /** … and the part of the memory that one of texts may take: a checkpoint holds it packed and unpacked, a query once a thread. */
 const VECTOR_SHARE = 8;
-/** Of a batch that is not a whole row group rows are in memory several times until the commit. */
+/** Until the commit, the rows of a batch that is not a whole row group are in memory several times. */
 const PART_SHARE = 32;
 /** To read a line, and to judge what is not a common one, takes up to ninety times its bytes. */
 const LONG_SHARE = 128;

@@ -19,6 +19,53 @@ export class StoreInUse extends Error {
   }
 }
 
+/**
+ * What the engine could not do. `memory`: it lacked memory; `input`: a value, such as a regular expression, is not one; `statement`: the
+ * text of the statement is at fault, or what it makes of values; `fatal`: it has given the database up; `other`: trouble of its own.
+ */
+export type EngineErrorKind = 'memory' | 'input' | 'statement' | 'fatal' | 'other';
+
+/** An error of the engine. The message is the engine's, which quotes stored values: it is for the log at debug level alone. */
+export class EngineError extends Error {
+  readonly kind: EngineErrorKind;
+  /** The line of the statement at fault, from 1; null where the engine names none. */
+  readonly line: number | null;
+  /** Whether the statement mixes aggregates and plain columns in a way that the engine does not take. */
+  readonly ofGrouping: boolean;
+
+  constructor(kind: EngineErrorKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = `${kind} error of the engine`;
+    this.kind = kind;
+    const [, line] = /LINE (\d+):/.exec(message) ?? [];
+    this.line = line === undefined ? null : Number(line);
+    this.ofGrouping = kind === 'statement' && /GROUP BY|aggregate/.test(message);
+  }
+}
+
+/** How DuckDB 1.5 begins its messages, by kind; the first that fits. */
+const KINDS: readonly [EngineErrorKind, RegExp][] = [
+  ['fatal', /FATAL Error|database has been invalidated/],
+  ['memory', /Out of Memory|failed to (?:pin|allocate)|could not allocate/],
+  ['input', /^Invalid Input Error/i],
+  [
+    'statement',
+    /^(?:Parser|Syntax|Binder|Catalog|Not implemented|Invalid Type|Mismatch Type|Conversion|Out of Range|Parameter Not \w+|Permission|Expression Depth \w+|Dependency|Sequence|Settings|Missing Extension) Error/i,
+  ],
+];
+
+export function engineErrorKind(error: unknown): EngineErrorKind {
+  if (error instanceof EngineError) return error.kind;
+  const message = error instanceof Error ? error.message : '';
+  return KINDS.find(([, pattern]) => pattern.test(message))?.[0] ?? 'other';
+}
+
+/** An error that the engine's client has thrown, as one that tells its kind. */
+export function asEngineError(error: unknown): unknown {
+  if (!(error instanceof Error) || error.constructor !== Error) return error;
+  return new EngineError(engineErrorKind(error), error.message, error);
+}
+
 const RESTORE = 'Restore a backup (tailpond restore <file>)';
 const READ_AGAIN =
   'what the files in logs/ still hold is read again and nothing is doubled (docs/backup.md)';

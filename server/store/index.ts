@@ -6,14 +6,15 @@ import { AppError } from '../errors.ts';
 import type { Clock } from './clock.ts';
 import { type DiskUse, diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
+import { engineErrorKind } from './errors.ts';
 import { type LedgerEntry, readLedger } from './ledger.ts';
 import { createBackup } from './maintenance/backup.ts';
 import { type Inspection, inspect } from './maintenance/inspect.ts';
 import { migrate } from './migrate.ts';
-import { createAsides } from './read/own-connection.ts';
+import { createBackgroundTasks } from './read/own-connection.ts';
 import { createParquet, type Parquet } from './read/parquet.ts';
-import { openReaders, type Readers } from './read/pool.ts';
-import { type Ask, askReaders } from './read/query-rows.ts';
+import { openQueryPool, type QueryPool } from './read/pool.ts';
+import { type QueryRows, queryRows } from './read/query-rows.ts';
 import { newestBytes, type Span, spanReader } from './read/time-span.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
@@ -23,17 +24,17 @@ import { type Commits, createWriter, type Writer } from './write/writer.ts';
 export type { Clock } from './clock.ts';
 export type { DiskUse } from './disk.ts';
 export { engineVersion, makeFilesPrivate } from './engine.ts';
-export { StoreBroken, StoreInUse } from './errors.ts';
+export { EngineError, StoreBroken, StoreInUse } from './errors.ts';
 export type { LedgerEntry } from './ledger.ts';
 export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
 export type { Inspection } from './maintenance/inspect.ts';
 export { inspectFile } from './maintenance/inspect.ts';
-export type { PoolUse, Readers, RowColumn, Rows } from './read/pool.ts';
+export type { Plain, ValueKind } from './plain-values.ts';
+export { isoUtc, microsOf } from './plain-values.ts';
+export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from './read/pool.ts';
 export type { Span } from './read/time-span.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
-export type { Plain, ValueKind } from './values.ts';
-export { isoUtc, microsOf } from './values.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */
@@ -76,11 +77,11 @@ const HOLD_MS = 10_000;
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
-export interface Store extends Omit<Readers, 'ended' | 'hold' | 'resume'>, Parquet, Rejected {
+export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
-  readonly sandbox: Pick<Readers, 'query' | 'use'>;
+  readonly callerPool: Pick<QueryPool, 'query' | 'stats'>;
   commits(): Commits;
   /** The folder that batches are staged in. */
   readonly staging: string;
@@ -144,9 +145,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       graceMs: options.graceMs ?? GRACE_MS,
       onStuck: options.onStuck ?? options.onFatal,
     };
-    const readers = await openReaders(engine, { connections: READERS, queue: QUEUE, ...ends });
-    const own = await openReaders(engine, { connections: OWN_READERS, queue: OWN_QUEUE, ...ends });
-    const sandbox = await openReaders(engine, {
+    const readers = await openQueryPool(engine, { connections: READERS, queue: QUEUE, ...ends });
+    const own = await openQueryPool(engine, {
+      connections: OWN_READERS,
+      queue: OWN_QUEUE,
+      ...ends,
+    });
+    const callerPool = await openQueryPool(engine, {
       connections: SANDBOX_READERS,
       queue: SANDBOX_QUEUE,
       ...ends,
@@ -159,7 +164,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         return await query();
       } catch (error) {
         if (!isOutOfMemory(error) || tries === 0) throw error;
-        await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
+        await callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
         await delay(MEMORY_MS);
         return first(query, tries - 1);
       }
@@ -168,7 +173,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const resume = () => {
       clearTimeout(holding);
       holding = undefined;
-      sandbox.resume();
+      callerPool.resume();
     };
     /**
      * Writes for ingest, which tries again by itself, from what the database says then. Where memory is wanting SQL of callers ends,
@@ -184,30 +189,30 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           throw error;
         }
         holding = setTimeout(resume, HOLD_MS).unref();
-        sandbox.hold();
-        await sandbox.giveWay(new AppError('QUERY_TOO_LARGE'));
+        callerPool.hold();
+        await callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
         throw error;
       }
       resume();
     };
-    const ask: Ask = (sql) => fatal(first(() => askReaders(own, sql)));
-    const between: Pick<Writer, 'between'> = {
-      between: (action) => fatal(writer.between(action)),
+    const ask: QueryRows = (sql) => fatal(first(() => queryRows(own, sql)));
+    const between: Pick<Writer, 'exclusive'> = {
+      exclusive: (action) => fatal(writer.exclusive(action)),
     };
-    const asides = createAsides(engine);
-    const pools = [readers, own, sandbox];
+    const background = createBackgroundTasks(engine);
+    const pools = [readers, own, callerPool];
     const closeReaders = () => Promise.all(pools.map((each) => each.close()));
     const retention = createRetention({
       writer: between,
       ask,
-      readersEnded: () => Promise.all([...pools, asides].map((each) => each.ended())),
+      readersEnded: () => Promise.all([...pools, background].map((each) => each.drained())),
       walBytes,
       folder: join(sql, 'retention'),
       clock,
     });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
 
-    const parquet = createParquet({ asides, staging, minFree });
+    const parquet = createParquet({ background, staging, minFree });
     const backup = createBackup({
       engine,
       folder,
@@ -233,16 +238,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
       probe: () => fatal(own.probe()),
       describe: (text) => readers.describe(text),
-      use: () => readers.use(),
-      sandbox: {
-        query: (text, values, limits) => fatal(sandbox.query(text, values, limits)),
-        use: () => sandbox.use(),
+      stats: () => readers.stats(),
+      callerPool: {
+        query: (text, values, limits) => fatal(callerPool.query(text, values, limits)),
+        stats: () => callerPool.stats(),
       },
-      busy: () => [...pools, asides].some((each) => each.busy()),
+      busy: () => [...pools, background].some((each) => each.busy()),
       stop(reason) {
         for (const each of pools) each.stop(reason);
       },
-      giveWay: (reason) => readers.giveWay(reason),
+      cancelAll: (reason) => readers.cancelAll(reason),
       async close() {
         await closeReaders();
       },
@@ -256,10 +261,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       ...createRejected(ask, between),
       toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),
-      backup: (signal) => fatal(asides.start(signal, backup)),
-      inspect: (signal) => fatal(asides.start(signal, (onOwn) => onOwn(inspect))),
+      backup: (signal) => fatal(background.start(signal, backup)),
+      inspect: (signal) =>
+        fatal(background.start(signal, (withConnection) => withConnection(inspect))),
       async shutdown(until = Number.POSITIVE_INFINITY) {
-        await asides.close();
+        await background.close();
         await closeReaders();
         await writer.close(until);
         connection.closeSync();
@@ -274,15 +280,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 function isOutOfMemory(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /Out of Memory|failed to (?:pin|allocate)|could not allocate/.test(error.message)
-  );
+  return engineErrorKind(error) === 'memory';
 }
 
 /** DuckDB invalidates a database after some errors: every later statement of this process fails. */
 function raise(error: unknown, onFatal: (error: Error) => void): never {
-  if (error instanceof Error && /FATAL Error|database has been invalidated/.test(error.message))
-    onFatal(error);
+  if (error instanceof Error && engineErrorKind(error) === 'fatal') onFatal(error);
   throw error;
 }

@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import type { Ask } from './read/query-rows.ts';
-import type { Plain } from './values.ts';
+import type { Plain } from './plain-values.ts';
+import type { QueryRows } from './read/query-rows.ts';
 
 /**
- * What is known of a source's lines. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
+ * The counters and sizes of a source. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
  * `oldest_ingested` say what is there now. lines = rows + rejected and stored = rows - removed, always.
  */
 export interface LedgerEntry {
@@ -38,7 +38,7 @@ type Counter = Exclude<
  * Raises counters, within the caller's transaction. Entries are put in place of the old ones: a committed UPDATE would keep
  * checkpoints away as long as any query runs that began before it, and the write-ahead log would grow meanwhile.
  */
-export async function raiseLedger(
+export async function incrementCounters(
   connection: DuckDBConnection,
   changes: readonly LedgerChange[],
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function raiseLedger(
 
 /** The entry of every source, in the order of `SOURCES`. `sizes` gives the bytes that each takes. */
 export async function readLedger(
-  ask: Ask,
+  ask: QueryRows,
   sizes: () => Promise<ReadonlyMap<Source, number>>,
 ): Promise<LedgerEntry[]> {
   const stored = SOURCES.map(

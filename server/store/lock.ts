@@ -2,8 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreInUse } from './errors.ts';
 
-/** Who holds a store. All but the service and a restore are done with it in seconds, and change nothing that a start has to see. */
-export type Holder = 'the service' | `tailpond ${'backup' | 'restore' | 'check' | '--dry-run'}`;
+/** A process that holds a store. All but the service and a restore end within seconds, and change nothing that a start has to see. */
+export type Holder =
+  | 'the service'
+  | `tailpond ${'backup' | 'restore' | 'check' | 'query' | '--dry-run'}`;
 
 export interface StoreLock {
   /** Whether others are kept out by it: not on a file system that has no locks. */

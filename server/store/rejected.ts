@@ -1,7 +1,7 @@
 import { isSource, type Source } from '../../ingest/index.ts';
-import { raiseLedger } from './ledger.ts';
-import type { Ask } from './read/query-rows.ts';
-import type { Plain } from './values.ts';
+import { incrementCounters } from './ledger.ts';
+import type { Plain } from './plain-values.ts';
+import type { QueryRows } from './read/query-rows.ts';
 import type { Writer } from './write/writer.ts';
 
 /** A rejected line, whole or cut, as the bytes that it was kept as. */
@@ -25,7 +25,7 @@ export interface Rejected {
 const ID = `left(md5(concat_ws(' ', source, "offset", epoch_us(rejected_at), file)), 16)`;
 const WHOLE = 'coalesce(kept, octet_length(line)) = length as whole';
 
-export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejected {
+export function createRejected(ask: QueryRows, writer: Pick<Writer, 'exclusive'>): Rejected {
   return {
     rejected(source, limit) {
       if (source !== null && !isSource(source)) throw new Error('BUG: not a source');
@@ -52,13 +52,13 @@ export function createRejected(ask: Ask, writer: Pick<Writer, 'between'>): Rejec
     },
     async removeRejected(id) {
       if (!isId(id)) return false;
-      const removed = await writer.between(({ transaction }) =>
+      const removed = await writer.exclusive(({ transaction }) =>
         transaction(async (connection) => {
           await connection.run(`delete from rejected_rest where ${ID} = '${id}'`);
           const deleted = await connection.runAndReadAll(
             `delete from rejected where ${ID} = '${id}' returning source`,
           );
-          await raiseLedger(
+          await incrementCounters(
             connection,
             deleted
               .getRows()

@@ -8,83 +8,12 @@
 --! parameter: project string required, the project's reference; only its entries are listed
 --! parameter: iso_timestamp_start timestamp optional, exclusive lower bound
 --! parameter: iso_timestamp_end timestamp optional, inclusive upper bound
+--! each_source: log_source
 --! windows: edge_logs 100 iso_timestamp_start iso_timestamp_end
 with
-edge_logs as (
+log_source as (
   select id, timestamp, event_message, metadata, project
-  from main.edge_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-postgres_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.postgres_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-function_edge_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.function_edge_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-function_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.function_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-auth_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.auth_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-realtime_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.realtime_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-storage_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.storage_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-postgrest_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.postgrest_logs
-  where
-    project = @project::varchar
-    and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
-    and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
-    and timestamp >= @newest_from::timestamp
-),
-pgbouncer_logs as (
-  select id, timestamp, event_message, metadata, project
-  from main.pgbouncer_logs
+  from main.log_source
   where
     project = @project::varchar
     and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import autocannon from 'autocannon';
+import autocannon, { type Request } from 'autocannon';
 import { ROOT } from '../../server/config/package-root.ts';
 import type { Bench } from './bench.ts';
 import { owned } from './child.ts';
@@ -48,14 +49,20 @@ export async function measureCached(bench: Bench): Promise<Cached> {
   return { pairs, answerBytes, duringIngest };
 }
 
+/** Gives each request a header of its own, as clients do that are traced. */
+function traced(request: Request): Request {
+  return { ...request, headers: { ...request.headers, traceparent: randomUUID() } };
+}
+
 /** Requests a second, once both sides are warm. */
 export async function perSecond(
   url: string,
   headers: Record<string, string> = {},
   connections = CONNECTIONS,
 ): Promise<number> {
-  await autocannon({ url, headers, connections, duration: WARM_SECONDS });
-  const result = await autocannon({ url, headers, connections, duration: SECONDS });
+  const load = { url, headers, connections, requests: [{ setupRequest: traced }] };
+  await autocannon({ ...load, duration: WARM_SECONDS });
+  const result = await autocannon({ ...load, duration: SECONDS });
   if (result.errors + result.non2xx > 0)
     throw new Error(`${result.errors} errors and ${result.non2xx} answers other than 2xx`);
   return result.requests.average;

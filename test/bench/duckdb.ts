@@ -7,7 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ROOT } from '../../server/config/package-root.ts';
 import { newest, questionOf } from '../../server/endpoints/newest-rows.ts';
 import type { Values } from '../../server/endpoints/parameters.ts';
-import { compile } from '../../server/endpoints/query-file.ts';
+import { parseQueryFile } from '../../server/endpoints/query-file.ts';
 import type { Plain } from '../../server/store/index.ts';
 import type { DataFile } from './dataset.ts';
 import { bytesBelow } from './disk.ts';
@@ -104,7 +104,7 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
 
 function endpoint(name: string) {
   const file = join(ROOT, 'sql/endpoints', `${name}.sql`);
-  return compile(name, file, readFileSync(file, 'utf8'));
+  return parseQueryFile(name, file, readFileSync(file, 'utf8'));
 }
 
 /** What the service knows before the first window; it asks for it once a second, not with each query. */

@@ -24,12 +24,15 @@ declare module 'pg-copy-streams' {
 }
 
 declare module 'autocannon' {
+  export interface Request {
+    headers: Record<string, string>;
+  }
   interface Options {
     url: string;
     connections: number;
     duration: number;
     headers?: Record<string, string>;
-    requests?: { path: string }[];
+    requests?: { path?: string; setupRequest?: (request: Request) => Request }[];
   }
   interface Result {
     requests: { average: number };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { translate } from '../../server/caller-sql/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
-import { PARSE, runOwnSql } from '../../server/endpoints/caller-sql.ts';
+import { PARSE, runCallerSql } from '../../server/endpoints/caller-sql.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { openStore } from '../../server/store/index.ts';
 import { nthProject } from './projects.ts';
@@ -40,7 +40,7 @@ const time = async (action: () => Promise<unknown>) => {
 const byHand = (source: string, sql: string) =>
   `with entries as (select id, timestamp, event_message, metadata from main.${source} where project = $project::varchar) ${sql}`;
 const parse = async (text: string) =>
-  String((await store.sandbox.query(PARSE, { text }, { maxRows: 1 })).rows[0]?.[0]);
+  String((await store.callerPool.query(PARSE, { text }, { maxRows: 1 })).rows[0]?.[0]);
 
 const questions: OwnSql['questions'][number][] = [];
 for (const { name, source, own, hand } of QUESTIONS) {
@@ -51,7 +51,7 @@ for (const { name, source, own, hand } of QUESTIONS) {
     handMs.push(
       await time(() => store.query(sql, { project: values.project }, { maxRows: MAX_ROWS })),
     );
-    ownMs.push(await time(() => runOwnSql(asked, list, values, store, signal)));
+    ownMs.push(await time(() => runCallerSql(asked, list, values, store, signal)));
   }
   const world = {
     dialect: 'bigquery',

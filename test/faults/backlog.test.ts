@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { edgeLines } from '../bench/lines.ts';
-import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+import {
+  eventually,
+  type Service,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, ledger } from './lines.ts';
-import { memoryMb } from './trial.ts';
+import { memoryMb } from './setup.ts';
 
 /** 8 × 55,000 lines of about 950 bytes: more than 400 MB. Neither names nor inodes are in the order of age. */
 const FILES = 8;
@@ -26,11 +32,11 @@ describe('a backlog', () => {
       withFolder(async (data) => {
         const folder = join(data, 'logs', 'edge_logs');
         mkdirSync(folder, { recursive: true });
-        const books = newBooks();
-        writeBacklog(folder, books);
+        const expectedLines = newExpectedLines();
+        writeBacklog(folder, expectedLines);
 
         await withService(data, async (service) => {
-          const live = startLive(folder, books);
+          const live = startLive(folder, expectedLines);
           const seen = watchLive(service, live);
           try {
             await eventually(async () => {
@@ -41,7 +47,7 @@ describe('a backlog', () => {
             live.stop();
           }
           await seen;
-          await allStored(service, books);
+          await allStored(service, expectedLines);
           const peak = Math.round(memoryMb(service, 'VmHWM'));
           console.log(`      peak ${peak} MB, ${live.written.length} live lines`);
           expect(peak).to.be.below(MEMORY_MB);
@@ -49,20 +55,20 @@ describe('a backlog', () => {
         });
         await wereReadOldestFirst(data);
         await wereNotHeldUp(data);
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     { timeoutMs: 300_000 },
   );
 });
 
-function writeBacklog(folder: string, books: Books) {
+function writeBacklog(folder: string, expectedLines: ExpectedLines) {
   const block = [...edgeLines(LINES, { seed: 1, end: Date.now() - 3.6e6, spanMs: 3.6e6 })].map(
     (line) => line.slice(line.indexOf(',')),
   );
   for (const [file, hours] of HOURS_OLD.entries()) {
     const path = join(folder, `file${file}.ndjson`);
     const handle = openSync(path, 'w');
-    for (let i = 0; i < LINES; i++) books.row(`file${file}-${i}`);
+    for (let i = 0; i < LINES; i++) expectedLines.row(`file${file}-${i}`);
     for (let from = 0; from < LINES; from += 5000) {
       const lines = block.slice(from, from + 5000);
       writeSync(
@@ -84,7 +90,7 @@ interface Live {
 }
 
 /** Appends a line to a live file every 50 ms. */
-function startLive(folder: string, books: Books): Live {
+function startLive(folder: string, expectedLines: ExpectedLines): Live {
   const path = join(folder, 'live.ndjson');
   const timer = setInterval(() => {
     const at = Date.now();
@@ -94,7 +100,7 @@ function startLive(folder: string, books: Books): Live {
       path,
       `{"id":"${id}","timestamp":"${timestamp}","project":"live","event_message":"","metadata":{"n":1}}\n`,
     );
-    books.row(id);
+    expectedLines.row(id);
     live.written.push({ at });
   }, LIVE_EVERY_MS);
   const live: Live = {

@@ -16,21 +16,27 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Store } from '../../server/store/index.ts';
-import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+import {
+  eventually,
+  type Service,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, drop, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 import { olderDatabase, unpackOlder } from './older-store.ts';
+import { run } from './setup.ts';
 import { storeCommand } from './store-command.ts';
-import { run } from './trial.ts';
 
 const rowsOf = async (service: Service) => (await ledger(service))[0]?.rows ?? 0;
 
 describe('a backup', () => {
   faultCase('D16a', 'made under load, restored over a destroyed store: every line once', () =>
     withFolder(async (data) => {
-      const books = newBooks();
-      const writer = startWriter(data, books);
+      const expectedLines = newExpectedLines();
+      const writer = startWriter(data, expectedLines);
       const file = join(data, 'out', 'backup.duckdb');
       try {
         await withService(data, async (service) => {
@@ -63,7 +69,7 @@ describe('a backup', () => {
         readdirSync(join(data, 'store')).filter((name) => /until-/.test(name)),
       ).to.have.length.at.least(1);
 
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
@@ -72,11 +78,11 @@ describe('a backup', () => {
     'is refused where it would overwrite, and a restore beside a running service',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const file = join(data, 'backup.duckdb');
         await withService(data, async (service) => {
-          dropLines(data, books, 100);
-          await allStored(service, books);
+          dropLines(data, expectedLines, 100);
+          await allStored(service, expectedLines);
           expect((await storeCommand(data, ['backup', file])).code).to.equal(0);
           const bytes = readFileSync(file);
           const again = await storeCommand(data, ['backup', file]);
@@ -104,19 +110,19 @@ describe('a backup', () => {
           expect(code, text).to.equal(1);
           expect(text).to.match(/is not a backup that can be restored; nothing was changed/);
         }
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
   );
 
   faultCase('D16e', 'keeps the order of the rows and how they are compressed', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       const [backup, other] = [join(data, 'backup.duckdb'), join(data, 'other')];
       mkdirSync(other);
       await run(data, async (service) => {
         for (const count of [50_000, 122_880, 70_000, 200_000]) {
-          dropNoise(data, books, count);
-          await allStored(service, books);
+          dropNoise(data, expectedLines, count);
+          await allStored(service, expectedLines);
         }
         const { code, text } = await storeCommand(data, ['backup', backup]);
         expect(code, text).to.equal(0);
@@ -132,14 +138,14 @@ describe('a backup', () => {
       const copy = await withStore(other, (store) => column(store, IN_ORDER));
       expect(copy.join() === original.join()).to.equal(true);
       await run(other, async (service) => {
-        dropNoise(other, books, 122_880);
-        await allStored(service, books);
+        dropNoise(other, expectedLines, 122_880);
+        await allStored(service, expectedLines);
       });
       await withStore(other, async (store) => {
         expect(await column(store, COMPRESSIONS)).to.include('ZSTD');
         expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
       });
-      expect(await books.differences(other)).to.deep.equal([]);
+      expect(await expectedLines.differences(other)).to.deep.equal([]);
     }),
   );
 
@@ -172,10 +178,10 @@ describe('a backup', () => {
 
   faultCase('D16g', 'a check names what is not as the ledger says, and what cannot be read', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       await withService(data, async (service) => {
-        dropLines(data, books, 20_000);
-        await allStored(service, books);
+        dropLines(data, expectedLines, 20_000);
+        await allStored(service, expectedLines);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
       const database = join(data, 'store', 'tailpond.duckdb');
@@ -192,14 +198,14 @@ describe('a backup', () => {
 
   faultCase('D16i', 'of an older version of the schema: it is restored, and goes on', () =>
     withFolder(async (data) => {
-      const books = newBooks();
-      unpackOlder(data, books);
+      const expectedLines = newExpectedLines();
+      unpackOlder(data, expectedLines);
       const other = join(data, 'other');
       mkdirSync(other);
       const restored = await storeCommand(other, ['restore', olderDatabase(data)]);
       expect(restored.code, restored.text).to.equal(0);
       renameSync(join(data, 'logs'), join(other, 'logs'));
-      await endsWhole(other, books);
+      await endsWhole(other, expectedLines);
       const checked = await storeCommand(other, ['check']);
       expect(checked.code, checked.text).to.equal(0);
     }),
@@ -207,7 +213,7 @@ describe('a backup', () => {
 
   faultCase('D16h', 'that is given up, or that the service stops in, leaves nothing behind', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       const copies = () =>
         readdirSync(join(data, 'store', 'staging')).filter((name) => name.startsWith('backup'));
       const begun = async () => {
@@ -217,8 +223,8 @@ describe('a backup', () => {
       };
       await withService(data, async (service) => {
         for (let i = 0; i < 4; i++) {
-          dropNoise(data, books, 122_880);
-          await allStored(service, books);
+          dropNoise(data, expectedLines, 122_880);
+          await allStored(service, expectedLines);
         }
         const answers: ({ result: string } | null)[] = [];
         for (const afterMs of [0, 30, 100, 300]) {
@@ -241,7 +247,7 @@ describe('a backup', () => {
         expect((await answer).error).to.match(/is stopping/);
         expect(copies()).to.deep.equal([]);
       });
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 });
@@ -261,11 +267,11 @@ async function column(store: Store, sql: string) {
 }
 
 /** Appends so many lines that cannot be compressed much. */
-function dropNoise(data: string, books: Books, count: number) {
+function dropNoise(data: string, expectedLines: ExpectedLines, count: number) {
   let text = '';
   for (let i = 0; i < count; i++) {
     const message = `GET /rest/v1/todos/${randomBytes(16).toString('hex')} 200`;
-    text += books.line('edge_logs', message);
+    text += expectedLines.line('edge_logs', message);
   }
   drop(data, 'edge_logs/a.ndjson', text);
 }

@@ -18,9 +18,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import { spawnService, withFolder, withService } from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+import { spawnService, withFolder, withService } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, drop, dropLines, ledger } from './lines.ts';
 import { storeCommand } from './store-command.ts';
 
@@ -29,7 +29,7 @@ const databaseOf = (data: string) => join(data, 'store', 'tailpond.duckdb');
 const logOf = (data: string) => `${databaseOf(data)}.wal`;
 
 /** Made by the first case that needs it. */
-let killed: { readonly data: string; readonly books: Books } | null = null;
+let killed: { readonly data: string; readonly expectedLines: ExpectedLines } | null = null;
 
 describe('a broken store', () => {
   after(() => {
@@ -41,14 +41,14 @@ describe('a broken store', () => {
     ['D08b', 'with a flipped bit in its middle', flipMiddle],
   ] as const)
     faultCase(id, `a write-ahead log ${what} is refused; without it all lines come back`, () =>
-      withKilledStore(async (data, books) => {
+      withKilledStore(async (data, expectedLines) => {
         damage(logOf(data));
         await refused(data, /write-ahead log .*damaged.*Nothing was changed.*move the log away/);
         const { code, text } = await storeCommand(data, ['check']);
         expect(code, text).to.equal(1);
         expect(text).to.match(/write-ahead log/);
         renameSync(logOf(data), join(data, 'aside.wal'));
-        await comesBack(data, books);
+        await comesBack(data, expectedLines);
       }),
     );
 
@@ -63,9 +63,9 @@ describe('a broken store', () => {
     ],
   ] as const)
     faultCase(id, `a write-ahead log that ${what}: the rows come back from the files`, () =>
-      withKilledStore(async (data, books) => {
+      withKilledStore(async (data, expectedLines) => {
         damage(logOf(data));
-        await comesBack(data, books);
+        await comesBack(data, expectedLines);
       }),
     );
 
@@ -117,15 +117,15 @@ describe('a broken store', () => {
     'a flipped bit in rows: what reads them fails, lines come in, all else is answered, and a check names it',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const noise = () => randomBytes(100).toString('hex');
         drop(
           data,
           'edge_logs/a.ndjson',
-          Array.from({ length: 20_000 }, () => books.line('edge_logs', noise())).join(''),
+          Array.from({ length: 20_000 }, () => expectedLines.line('edge_logs', noise())).join(''),
         );
         await withService(data, async (service) => {
-          await allStored(service, books);
+          await allStored(service, expectedLines);
           expect(await service.end('SIGTERM')).to.equal(0);
         });
         flipMiddle(databaseOf(data));
@@ -136,9 +136,9 @@ describe('a broken store', () => {
             "select count(*) as n from edge_logs where event_message like '%z%'",
           );
           expect([texts.status, texts.body.code]).to.deep.equal([500, 'INTERNAL']);
-          dropLines(data, books, 100);
-          dropLines(data, books, 100, 'auth_logs');
-          await allStored(service, books);
+          dropLines(data, expectedLines, 100);
+          dropLines(data, expectedLines, 100, 'auth_logs');
+          await allStored(service, expectedLines);
           const count = await ask('select count(*) as n from edge_logs');
           expect(count.body.result).to.deep.equal([{ n: 20_100 }]);
           expect(await service.end('SIGTERM')).to.equal(0);
@@ -154,32 +154,32 @@ describe('a broken store', () => {
     'a database and a log of different moments are refused; then all comes back',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
-        await session(data, books, 'SIGTERM');
+        const expectedLines = newExpectedLines();
+        await session(data, expectedLines, 'SIGTERM');
         const old = join(data, 'old.duckdb');
         copyFileSync(databaseOf(data), old);
-        await session(data, books, 'SIGTERM');
-        await session(data, books, 'SIGKILL');
+        await session(data, expectedLines, 'SIGTERM');
+        await session(data, expectedLines, 'SIGKILL');
         copyFileSync(old, databaseOf(data));
         await refused(data, /belongs to another state.*move the log away/);
         rmSync(logOf(data));
-        await comesBack(data, books);
+        await comesBack(data, expectedLines);
       }),
   );
 
   faultCase('D16c', "yesterday's database beside files of three days: the gap is read once", () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       const logs = join(data, 'logs', 'edge_logs');
-      await session(data, books, 'SIGTERM');
+      await session(data, expectedLines, 'SIGTERM');
       renameSync(join(logs, 'a.ndjson'), join(logs, 'a.ndjson.1'));
-      await session(data, books, 'SIGTERM');
+      await session(data, expectedLines, 'SIGTERM');
       copyFileSync(databaseOf(data), join(data, 'yesterday.duckdb'));
       renameSync(join(logs, 'a.ndjson.1'), join(logs, 'a.ndjson.2'));
       renameSync(join(logs, 'a.ndjson'), join(logs, 'a.ndjson.1'));
-      await session(data, books, 'SIGTERM');
+      await session(data, expectedLines, 'SIGTERM');
       copyFileSync(join(data, 'yesterday.duckdb'), databaseOf(data));
-      await comesBack(data, books);
+      await comesBack(data, expectedLines);
     }),
   );
 
@@ -188,41 +188,43 @@ describe('a broken store', () => {
     'a database of an older engine is opened, its rows are kept, and lines are stored in it',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         mkdirSync(join(data, 'store'), { recursive: true });
         writeFileSync(databaseOf(data), fixture('duckdb-1.4.4'));
-        for (let i = 0; i < 100; i++) books.row(`old-${i}`);
-        await session(data, books, 'SIGKILL');
-        await comesBack(data, books);
+        for (let i = 0; i < 100; i++) expectedLines.row(`old-${i}`);
+        await session(data, expectedLines, 'SIGKILL');
+        await comesBack(data, expectedLines);
       }),
   );
 });
 
 /** A copy of a store of two sessions; the second was killed and left a write-ahead log of several transactions. */
-async function withKilledStore(action: (data: string, books: Books) => Promise<void>) {
+async function withKilledStore(
+  action: (data: string, expectedLines: ExpectedLines) => Promise<void>,
+) {
   killed ??= await killedStore();
-  const { data, books } = killed;
+  const { data, expectedLines } = killed;
   await withFolder(async (copy) => {
     cpSync(data, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-    await action(copy, books);
+    await action(copy, expectedLines);
   });
 }
 
 async function killedStore() {
   const data = mkdtempSync(join(tmpdir(), 'tailpond-test-'));
-  const books = newBooks();
-  await session(data, books, 'SIGTERM');
-  await session(data, books, 'SIGKILL');
+  const expectedLines = newExpectedLines();
+  await session(data, expectedLines, 'SIGTERM');
+  await session(data, expectedLines, 'SIGKILL');
   expect(statSync(logOf(data)).size).to.be.greaterThan(20_000);
-  return { data, books };
+  return { data, expectedLines };
 }
 
 /** Serves while three times lines are written and stored, then ends so. */
-async function session(data: string, books: Books, signal: NodeJS.Signals) {
+async function session(data: string, expectedLines: ExpectedLines, signal: NodeJS.Signals) {
   await withService(data, async (service) => {
     for (let i = 0; i < 3; i++) {
-      dropLines(data, books, 200);
-      await allStored(service, books);
+      dropLines(data, expectedLines, 200);
+      await allStored(service, expectedLines);
     }
     expect(await service.end(signal)).to.equal(signal === 'SIGTERM' ? 0 : signal);
   });
@@ -239,15 +241,15 @@ async function refused(data: string, words: RegExp) {
 }
 
 /** A start finds every line again, once, and ends clean. */
-async function comesBack(data: string, books: Books) {
+async function comesBack(data: string, expectedLines: ExpectedLines) {
   await withService(data, async (service) => {
-    await allStored(service, books);
+    await allStored(service, expectedLines);
     expect(
       (await ledger(service)).every(({ rows, removed, stored }) => stored === rows - removed),
     ).to.equal(true);
     expect(await service.end('SIGTERM')).to.equal(0);
   });
-  expect(await books.differences(data)).to.deep.equal([]);
+  expect(await expectedLines.differences(data)).to.deep.equal([]);
 }
 
 /** The files that hold the database, by name, with a hash of their bytes. */

@@ -1,6 +1,6 @@
-import type { CaseRow } from '../report.ts';
-import { SLOW } from '../slow.ts';
-import { CORE } from './core.ts';
+import type { CaseRow } from '../support/report.ts';
+import { SLOW } from '../support/slow.ts';
+import { CORE } from './core-cases.ts';
 
 /** The cases of this suite and what became of them, for the table at its end. */
 const table: CaseRow[] = [];
@@ -22,7 +22,7 @@ export function faultCase(
   id: string,
   title: string,
   action: () => Promise<void>,
-  { timeoutMs = 120_000, longOnly }: CaseOptions = {},
+  { timeoutMs = 300_000, longOnly }: CaseOptions = {},
 ): void {
   if (longOnly && !LONG) return;
   it(titleOf(id, title), async function () {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { withFolder } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { withFolder } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { allStored, dropLines } from './lines.ts';
-import { run } from './trial.ts';
+import { run } from './setup.ts';
 
 /** More than a minute: then a checkpoint is due although the service was never idle. */
 const RUN_MS = 70_000;
@@ -16,12 +16,12 @@ describe('a checkpoint that is due while lines come in and queries run', () => {
     'keeps no batch from being stored',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         await run(data, async (service) => {
           const end = performance.now() + RUN_MS;
           const writing = async () => {
             while (performance.now() < end) {
-              dropLines(data, books, 20);
+              dropLines(data, expectedLines, 20);
               await delay(WRITE_EVERY_MS);
             }
           };
@@ -33,10 +33,10 @@ describe('a checkpoint that is due while lines come in and queries run', () => {
               }
           };
           await Promise.all([writing(), asking(), asking(), asking(), asking()]);
-          await allStored(service, books);
+          await allStored(service, expectedLines);
           expect(service.log.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
         });
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     { timeoutMs: RUN_MS + 60_000, longOnly: 'a checkpoint is due after a minute without rest' },
   );

@@ -12,9 +12,9 @@ import {
   spawnService,
   withFolder,
   withService,
-} from '../helpers.ts';
-import { newBooks } from './books.ts';
+} from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { injected } from './injected.ts';
 import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
@@ -176,9 +176,9 @@ describe('a stop', () => {
 
   faultCase('D13d', 'SIGTERM at any moment of a start', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       for (let afterMs = 100; afterMs <= 1000; afterMs += 100) {
-        dropLines(data, books, 100);
+        dropLines(data, expectedLines, 100);
         const { child, errors } = spawnService(data);
         const ended = once(child, 'exit');
         await delay(afterMs);
@@ -197,7 +197,7 @@ describe('a stop', () => {
         child.kill('SIGTERM');
         expect((await ended)[0], errors.join('\n')).to.equal(0);
       }
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 });
@@ -208,8 +208,8 @@ describe('memory that ends', () => {
     'no memory can be had in bulk ingest, and the process ends: no line lost or doubled',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
-        for (let i = 0; i < 150; i++) dropLines(data, books, 2000);
+        const expectedLines = newExpectedLines();
+        for (let i = 0; i < 150; i++) dropLines(data, expectedLines, 2000);
         const { child, log, errors } = spawnService(data, {
           inside: ['prlimit', '--data=400000000'],
           env: { TAILPOND_MEMORY: '400MB' },
@@ -227,7 +227,7 @@ describe('memory that ends', () => {
           await closed;
         }
         expect(child.signalCode).to.be.oneOf(['SIGKILL', 'SIGABRT']);
-        await endsWhole(data, books);
+        await endsWhole(data, expectedLines);
       }),
   );
 
@@ -244,8 +244,8 @@ describe('memory that ends', () => {
 /** Ends a service that stores what is written meanwhile, and looks at what is there then. */
 function underLoad(end: (service: Service) => Promise<void>, options: SpawnOptions = {}) {
   return withFolder(async (data) => {
-    const books = newBooks();
-    const writer = startWriter(data, books);
+    const expectedLines = newExpectedLines();
+    const writer = startWriter(data, expectedLines);
     try {
       await withService(
         data,
@@ -260,6 +260,6 @@ function underLoad(end: (service: Service) => Promise<void>, options: SpawnOptio
     } finally {
       await writer.stop();
     }
-    await endsWhole(data, books);
+    await endsWhole(data, expectedLines);
   });
 }

@@ -6,16 +6,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { INSTALL } from '../end-to-end/shippers.ts';
-import { eventually, type Service, spawnService, withFolder, withService } from '../helpers.ts';
+import { INSTALL } from '../e2e/shippers/shippers.ts';
+import {
+  eventually,
+  type Service,
+  spawnService,
+  withFolder,
+  withService,
+} from '../support/helpers.ts';
 import { fill as fillDisk, free as freeDisk } from './ballast.ts';
-import { type Books, newBooks } from './books.ts';
 import { notHere } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { fakeTime, settableClock } from './fake-time.ts';
 import { allStored, drop, dropLines, endsWhole, ledger } from './lines.ts';
 import { mountCase, withTmpfs } from './mounts.ts';
 import { type Place, placesOf } from './places.ts';
-import { run } from './trial.ts';
+import { run } from './setup.ts';
 
 const DISK_MB = 96;
 /** What is left when the disk counts as full: less than a second's lines. */
@@ -30,14 +36,14 @@ const serve = (data: string, action: (service: Service) => Promise<void>) =>
 describe('a full disk', () => {
   mountCase('D05a', 'loses no line and stores none twice, once there is space again', 'tmpfs', () =>
     withDisk(async (data) => {
-      const books = newBooks();
-      const write = (count: number) => dropKilobytes(data, books, count);
+      const expectedLines = newExpectedLines();
+      const write = (count: number) => dropKilobytes(data, expectedLines, count);
 
       // It fills up under a running service, which may carry on or end, but not with "all is well".
       await serve(data, async (service) => {
         const { child } = service;
         write(500);
-        await allStored(service, books);
+        await allStored(service, expectedLines);
         fill(data);
         for (let i = 0; i < 20; i++) {
           write(200);
@@ -51,7 +57,7 @@ describe('a full disk', () => {
         });
         if (child.exitCode === null) {
           free(data);
-          await allStored(service, books);
+          await allStored(service, expectedLines);
           fill(data);
           // The checkpoint of a stop finds no space.
           write(100);
@@ -65,7 +71,7 @@ describe('a full disk', () => {
       await startsWithoutSpace(data);
       free(data);
       write(100);
-      await endsWhole(data, books, UNGUARDED);
+      await endsWhole(data, expectedLines, UNGUARDED);
     }),
   );
 
@@ -76,11 +82,11 @@ describe('a full disk', () => {
     () =>
       withFolder((data) =>
         withTmpfs(join(data, 'store'), 1000, async () => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           // More than the threshold of 256 MB, all there from the beginning: a pause would be one in which the log is written back.
           for (let block = 0; block < 40; block++) {
             const lines = Array.from({ length: 1000 }, () =>
-              books.line('edge_logs', randomBytes(7000).toString('base64')),
+              expectedLines.line('edge_logs', randomBytes(7000).toString('base64')),
             );
             drop(data, 'edge_logs/a.ndjson', lines.join(''));
           }
@@ -93,7 +99,7 @@ describe('a full disk', () => {
             expect(JSON.stringify(fatal)).to.match(/CommitError.*Failed to create checkpoint/);
           });
           free(data);
-          await endsWhole(data, books, UNGUARDED);
+          await endsWhole(data, expectedLines, UNGUARDED);
         }),
       ),
   );
@@ -104,9 +110,9 @@ describe('a full disk', () => {
     'tmpfs',
     () =>
       withDisk(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         await serve(data, async (service) => {
-          await fillsBeforeCheckpoint(service, data, books);
+          await fillsBeforeCheckpoint(service, data, expectedLines);
           const asking = Array.from({ length: 20 }, async (_, client) => {
             for (let n = 0; ; n++) {
               // None is answered from the cache, nor by another's query.
@@ -133,11 +139,11 @@ describe('a full disk', () => {
         });
         free(data);
         await serve(data, async (service) => {
-          await allStored(service, books);
+          await allStored(service, expectedLines);
           expect((await service.get('/readyz')).status).to.equal(200);
           expect(await service.end('SIGTERM')).to.equal(0);
         });
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
   );
 
@@ -147,7 +153,7 @@ describe('a full disk', () => {
     'tmpfs',
     () =>
       withDisk(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const env = {
           ...UNGUARDED.env,
           TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
@@ -156,7 +162,7 @@ describe('a full disk', () => {
         await withService(
           data,
           async (service) => {
-            await fillsBeforeCheckpoint(service, data, books);
+            await fillsBeforeCheckpoint(service, data, expectedLines);
             // It has seen the last commit, so it keeps no checkpoint away.
             const answer = service.get('/api/endpoints/query/long?id=line-0').then(
               ({ status }) => status,
@@ -171,7 +177,7 @@ describe('a full disk', () => {
           { env },
         );
         free(data);
-        await endsWhole(data, books, UNGUARDED);
+        await endsWhole(data, expectedLines, UNGUARDED);
       }),
   );
 
@@ -179,7 +185,7 @@ describe('a full disk', () => {
     withFolder((data) => {
       const temporary = join(data, 'store', 'tmp');
       return withTmpfs(temporary, 240, async () => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const env = {
           ...UNGUARDED.env,
           TAILPOND_MEMORY: '96MB',
@@ -198,8 +204,8 @@ describe('a full disk', () => {
           expect(body.code).to.equal('INTERNAL');
           const told = JSON.stringify(service.log.map(({ err }) => err));
           expect(told).to.match(/No space left|max_temp_directory_size/);
-          dropLines(data, books, 500);
-          await allStored(service, books);
+          dropLines(data, expectedLines, 500);
+          await allStored(service, expectedLines);
           const all = await service.get('/api/endpoints/query/logs.all?project=p');
           expect(all.body.result).to.have.length(100);
           expect((await service.get('/readyz')).status).to.equal(200);
@@ -208,8 +214,8 @@ describe('a full disk', () => {
         await run(
           data,
           async (service) => {
-            dropLines(data, books, 500);
-            await allStored(service, books);
+            dropLines(data, expectedLines, 500);
+            await allStored(service, expectedLines);
             // The first to spill finds no room.
             await fails(service);
             await works(service);
@@ -218,7 +224,7 @@ describe('a full disk', () => {
           },
           { env },
         );
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       });
     }),
   );
@@ -241,18 +247,18 @@ describe('a disk that is full in one place', () => {
       'tmpfs',
       () =>
         withDisk(async (data) => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           await serve(data, async (service) => {
-            await meets(service, data, books, place, left);
+            await meets(service, data, expectedLines, place, left);
             free(data);
-            await allStored(service, books);
+            await allStored(service, expectedLines);
             await eventually(async () =>
               expect((await service.get('/readyz')).status).to.equal(200),
             );
             // What was written behind half an entry of the log must be found again.
             expect(await service.end('SIGKILL')).to.equal('SIGKILL');
           });
-          await endsWhole(data, books, UNGUARDED);
+          await endsWhole(data, expectedLines, UNGUARDED);
         }),
     );
 
@@ -262,16 +268,16 @@ describe('a disk that is full in one place', () => {
       'tmpfs',
       () =>
         withDisk(async (data) => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           await serve(data, async (service) => {
-            await meets(service, data, books, place, left);
+            await meets(service, data, expectedLines, place, left);
             expect(await service.end('SIGKILL')).to.equal('SIGKILL');
           });
           // A kill may give some space back.
           fill(data, left);
           await startsWithoutSpace(data);
           free(data);
-          await endsWhole(data, books, UNGUARDED);
+          await endsWhole(data, expectedLines, UNGUARDED);
         }),
     );
   }
@@ -284,13 +290,13 @@ describe('a disk that is nearly full', () => {
     'tmpfs',
     () =>
       withDisk(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const minFree = 16e6;
         await withService(
           data,
           async (service) => {
-            dropKilobytes(data, books, 500);
-            await allStored(service, books);
+            dropKilobytes(data, expectedLines, 500);
+            await allStored(service, expectedLines);
             expect((await service.get('/readyz')).status).to.equal(200);
 
             fill(data, minFree - 1e6);
@@ -301,17 +307,17 @@ describe('a disk that is nearly full', () => {
             });
             expect(readiness.detail).to.match(/nearly full.*\b1\d MB.*TAILPOND_MIN_FREE/);
             expect(JSON.stringify(readiness)).not.to.contain(data);
-            const { rows: before } = books.expected();
+            const { rows: before } = expectedLines.expected();
             // Each is first seen in another round of ingest, which must leave the lines where they are.
             for (let round = 0, pending = 0; round < 5; round++) {
-              pending += dropKilobytes(data, books, 100).join('').length;
+              pending += dropKilobytes(data, expectedLines, 100).join('').length;
               const counts = { lines: before, stored: before, pending_bytes: pending };
               await eventually(async () => expect(await edgeLogs(service)).to.include(counts));
             }
             expect((await service.get('/readyz')).status).to.equal(503);
 
             free(data);
-            await allStored(service, books);
+            await allStored(service, expectedLines);
             expect((await service.get('/readyz')).status).to.equal(200);
             const told = (level: number, text: string) =>
               service.log.filter((line) => line.level === level && `${line.msg}`.includes(text));
@@ -322,7 +328,7 @@ describe('a disk that is nearly full', () => {
           },
           { env: { TAILPOND_MIN_FREE: '16MB' } },
         );
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
   );
 
@@ -333,31 +339,31 @@ describe('a disk that is nearly full', () => {
     () =>
       withFolder((data) =>
         withTmpfs(data, 120, async () => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           drop(
             data,
             'edge_logs/a.ndjson',
-            Array.from({ length: 20_000 }, () => books.line('edge_logs', 'x'.repeat(1500))).join(
-              '',
-            ),
+            Array.from({ length: 20_000 }, () =>
+              expectedLines.line('edge_logs', 'x'.repeat(1500)),
+            ).join(''),
           );
           await withService(
             data,
             async (service) => {
-              await allStored(service, books);
+              await allStored(service, expectedLines);
               fill(data, 30e6);
               await eventually(async () =>
                 expect((await service.get('/readyz')).status).to.equal(503),
               );
-              dropLines(data, books, 10, 'auth_logs');
+              dropLines(data, expectedLines, 10, 'auth_logs');
               rmSync(join(data, 'logs/edge_logs/a.ndjson'));
-              await allStored(service, books);
+              await allStored(service, expectedLines);
               expect((await service.get('/readyz')).status).to.equal(200);
               expect(await service.end('SIGTERM')).to.equal(0);
             },
             { env: { TAILPOND_MIN_FREE: '40MB' } },
           );
-          expect(await books.differences(data)).to.deep.equal([]);
+          expect(await expectedLines.differences(data)).to.deep.equal([]);
         }),
       ),
   );
@@ -368,20 +374,20 @@ describe('a disk that is nearly full', () => {
   else
     mountCase('D05c', bySize, 'tmpfs', () =>
       withDisk(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const clock = settableClock(library, join(data, 'clock'));
         const env = { ...clock.env, TAILPOND_MIN_FREE: '16MB', TAILPOND_MAX_DISK: '24MB' };
         await run(
           data,
           async (service) => {
-            const old = dropKilobytes(data, books, 45_000);
-            await allStored(service, books);
+            const old = dropKilobytes(data, expectedLines, 45_000);
+            await allStored(service, expectedLines);
             await writtenBack(data);
             fill(data, 14e6);
             await eventually(async () =>
               expect((await service.get('/readyz')).body.detail).to.match(/nearly full/),
             );
-            dropLines(data, books, 500);
+            dropLines(data, expectedLines, 500);
             await eventually(async () => {
               const entry = await edgeLogs(service);
               expect(entry).to.include({ lines: old.length, removed: 0 });
@@ -403,11 +409,11 @@ describe('a disk that is nearly full', () => {
               expect({ lines, stored }).to.deep.equal({ lines: all, stored: all - removed });
             });
             expect((await service.get('/readyz')).status).to.equal(200);
-            for (const line of old) books.doubtful(line);
+            for (const line of old) expectedLines.doubtful(line);
           },
           { env },
         );
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     );
 });
@@ -416,18 +422,18 @@ describe('a disk that is nearly full', () => {
 async function meets(
   service: Service,
   data: string,
-  books: Books,
+  expectedLines: ExpectedLines,
   place: Place,
   leftBytes: number,
 ): Promise<void> {
-  dropLines(data, books, 500);
-  await allStored(service, books);
-  const before = books.expected().rows;
+  dropLines(data, expectedLines, 500);
+  await allStored(service, expectedLines);
+  const before = expectedLines.expected().rows;
   // Else the checkpoint of an idle service would be the first to find no space.
   await writtenBack(data);
   fill(data, leftBytes);
   let text = '';
-  for (let i = 0; i < BATCH_LINES; i++) text += books.line('edge_logs', 'x'.repeat(1000));
+  for (let i = 0; i < BATCH_LINES; i++) text += expectedLines.line('edge_logs', 'x'.repeat(1000));
   drop(data, 'edge_logs/a.ndjson', text);
   const failures = () => service.log.filter(({ level }) => Number(level) >= 50);
   await eventually(() => expect(failures()).to.have.length.at.least(3));
@@ -448,20 +454,24 @@ function withDisk(action: (data: string) => Promise<void>) {
 }
 
 /** Appends so many lines of a kilobyte that cannot be compressed, and gives them. */
-function dropKilobytes(data: string, books: Books, count: number): string[] {
+function dropKilobytes(data: string, expectedLines: ExpectedLines, count: number): string[] {
   const lines = Array.from({ length: count }, () =>
-    books.line('edge_logs', randomBytes(700).toString('base64')),
+    expectedLines.line('edge_logs', randomBytes(700).toString('base64')),
   );
   drop(data, 'edge_logs/a.ndjson', lines.join(''));
   return lines;
 }
 
 /** Stores lines and fills the disk before an idle service writes the log back: again, where this process was too late. */
-async function fillsBeforeCheckpoint(service: Service, data: string, books: Books): Promise<void> {
+async function fillsBeforeCheckpoint(
+  service: Service,
+  data: string,
+  expectedLines: ExpectedLines,
+): Promise<void> {
   await eventually(async () => {
     free(data);
-    dropLines(data, books, 20_000);
-    await allStored(service, books);
+    dropLines(data, expectedLines, 20_000);
+    await allStored(service, expectedLines);
     fill(data, 0);
     expect(logBytes(data)).to.be.above(0);
   });

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import { seeded } from '../bench/lines.ts';
-import { INSTALL } from '../end-to-end/shippers.ts';
+import { INSTALL } from '../e2e/shippers/shippers.ts';
 import {
   eventually,
   type Service,
@@ -17,14 +17,14 @@ import {
   withFolder,
   withService,
   withStore,
-} from '../helpers.ts';
-import { DAY } from '../server/simulated-store.ts';
-import { type Books, newBooks } from './books.ts';
+} from '../support/helpers.ts';
+import { DAY } from '../support/simulated-store.ts';
 import { faultCase, LONG, notHere } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { fakeTime, settableClock } from './fake-time.ts';
 import { dial, get } from './http.ts';
 import { allStored, drop, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
-import { run } from './trial.ts';
+import { run } from './setup.ts';
 
 const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
 const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
@@ -40,8 +40,8 @@ describe('kill -9 again and again', () => {
     () =>
       withFolder(async (data) => {
         const random = seeded(1);
-        const books = newBooks();
-        const writer = startWriter(data, books);
+        const expectedLines = newExpectedLines();
+        const writer = startWriter(data, expectedLines);
         try {
           for (let i = 0; i < (LONG ? 200 : 15); i++) {
             const { child, errors } = spawnService(data);
@@ -55,7 +55,7 @@ describe('kill -9 again and again', () => {
         } finally {
           await writer.stop();
         }
-        await endsWhole(data, books);
+        await endsWhole(data, expectedLines);
       }),
     { timeoutMs: 600_000 },
   );
@@ -63,12 +63,12 @@ describe('kill -9 again and again', () => {
   faultCase('D02a', `${LONG ? 40 : 8} times in the checkpoint of a stop`, () =>
     withFolder(async (data) => {
       const random = seeded(2);
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       let killed = 0;
       for (let i = 0; i < (LONG ? 40 : 8); i++) {
         await withService(data, async (service) => {
-          dropLines(data, books, 20_000);
-          await allStored(service, books);
+          dropLines(data, expectedLines, 20_000);
+          await allStored(service, expectedLines);
           service.child.kill('SIGTERM');
           await delay(random() * 40);
           const how = await service.end('SIGKILL');
@@ -77,18 +77,18 @@ describe('kill -9 again and again', () => {
         });
       }
       expect(killed).to.be.greaterThan(0);
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
   faultCase('D02b', `${LONG ? 20 : 8} times while the write-ahead log is read again`, () =>
     withFolder(async (data) => {
       const random = seeded(3);
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       await withService(data, async (service) => {
         for (let i = 0; i < 10; i++) {
-          dropLines(data, books, 10_000);
-          await allStored(service, books);
+          dropLines(data, expectedLines, 10_000);
+          await allStored(service, expectedLines);
         }
         await service.end('SIGKILL');
       });
@@ -106,16 +106,16 @@ describe('kill -9 again and again', () => {
         if (walBytes(data) > 5e6) left++;
       }
       expect(left).to.be.greaterThan(0);
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
   faultCase('D03', 'a kill, a start and a clean stop without a line, then deletes: no FATAL', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       await withService(data, async (service) => {
-        dropLines(data, books, 500);
-        await allStored(service, books);
+        dropLines(data, expectedLines, 500);
+        await allStored(service, expectedLines);
         await service.end('SIGKILL');
       });
       await withService(data, async (service) => {
@@ -123,12 +123,12 @@ describe('kill -9 again and again', () => {
       });
       // Each batch deletes and inserts the states of its files, and adds to the ledger.
       await withService(data, async (service) => {
-        dropLines(data, books, 500);
-        await allStored(service, books);
+        dropLines(data, expectedLines, 500);
+        await allStored(service, expectedLines);
         expect(service.log.filter(({ level }) => level === 60)).to.deep.equal([]);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
       await withStore(data, async (store) => {
         const { rows } = await store.query('select * from duckdb_indexes()', {}, { maxRows: 1 });
         expect(rows).to.deep.equal([]);
@@ -139,8 +139,8 @@ describe('kill -9 again and again', () => {
   faultCase('D20a', `${LONG ? 50 : 12} times while the schema is made`, () =>
     withFolder(async (data) => {
       const random = seeded(20);
-      const books = newBooks();
-      dropLines(data, books, 500);
+      const expectedLines = newExpectedLines();
+      dropLines(data, expectedLines, 500);
       for (let i = 0; i < (LONG ? 50 : 12); i++) {
         // A new store each time, but the last one's is gone on with.
         rmSync(join(data, 'store', i % 2 === 0 ? '' : 'tmp'), { recursive: true, force: true });
@@ -152,7 +152,7 @@ describe('kill -9 again and again', () => {
         child.kill('SIGKILL');
         await ended;
       }
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 });
@@ -167,7 +167,7 @@ describe('a statement that fails', () => {
       `in a transaction, three times, \`${statement}\`: each line is stored once, and none before`,
       () =>
         withFolder(async (data) => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           const preload = new URL('fail-call.mjs', import.meta.url);
           const env = {
             NODE_OPTIONS: `--import=${preload}`,
@@ -178,19 +178,19 @@ describe('a statement that fails', () => {
             data,
             async (service) => {
               const lines = Array.from({ length: 200 }, (_, n) =>
-                n % 20 === 7 ? '{"a":}\n' : books.line(),
+                n % 20 === 7 ? '{"a":}\n' : expectedLines.line(),
               );
               for (const text of lines.filter((each) => each === '{"a":}\n'))
-                books.bad(text.trim());
+                expectedLines.bad(text.trim());
               drop(data, 'edge_logs/a.ndjson', lines.join(''));
-              await allStored(service, books);
+              await allStored(service, expectedLines);
               const failed = service.log.filter((line) => String(line.err).length > 0 && line.err);
               expect(failed, 'batches that failed').to.have.length(3);
               await service.end('SIGKILL');
             },
             { env },
           );
-          await endsWhole(data, books);
+          await endsWhole(data, expectedLines);
         }),
     );
 
@@ -204,7 +204,7 @@ describe('a statement that fails', () => {
       `in an appender to \`${table}\`, four times: nothing of what was rolled back is written later`,
       () =>
         withFolder(async (data) => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           const preload = new URL('fail-call.mjs', import.meta.url);
           const env = {
             NODE_OPTIONS: `--import=${preload}`,
@@ -212,25 +212,25 @@ describe('a statement that fails', () => {
             FAULT_TIMES: '4',
           };
           const more = () => {
-            dropLines(data, books, 3);
+            dropLines(data, expectedLines, 3);
             const bad = `no object ${'x'.repeat(9000)}`;
-            books.bad(bad);
+            expectedLines.bad(bad);
             drop(data, 'edge_logs/a.ndjson', `${bad}\n`);
           };
           await withService(
             data,
             async (service) => {
               more();
-              await allStored(service, books);
+              await allStored(service, expectedLines);
               more();
-              await allStored(service, books);
+              await allStored(service, expectedLines);
               const failed = service.errors.filter((line) => line.startsWith('FAULT'));
               expect(failed).to.have.length(4);
               await service.end('SIGKILL');
             },
             { env },
           );
-          await endsWhole(data, books);
+          await endsWhole(data, expectedLines);
           await withStore(data, async (store) => {
             const { faults } = await store.inspect(new AbortController().signal);
             expect(faults).to.deep.equal([]);
@@ -245,10 +245,10 @@ describe('retention and restarts', () => {
   else
     faultCase('D17a', title, () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         const clock = settableClock(library, join(data, 'clock'));
         const options = { env: { ...clock.env, TAILPOND_RETENTION: '7d' } };
-        const old = Array.from({ length: 1000 }, () => books.line());
+        const old = Array.from({ length: 1000 }, () => expectedLines.line());
         const holds = (service: Service, counts: Record<string, number>) =>
           eventually(async () =>
             expect((await ledger(service))[0]).to.include({ removed: old.length, ...counts }),
@@ -257,10 +257,10 @@ describe('retention and restarts', () => {
         await run(
           data,
           async (service) => {
-            await allStored(service, books);
+            await allStored(service, expectedLines);
             clock.set(8);
             await holds(service, { lines: old.length, stored: 0 });
-            for (const line of old) books.destroyed(line);
+            for (const line of old) expectedLines.destroyed(line);
           },
           options,
         );
@@ -271,12 +271,12 @@ describe('retention and restarts', () => {
           async (service) => {
             // The .gz was met, and unpacked to its end.
             await holds(service, { lines: old.length, files: 1, pending_bytes: 0 });
-            drop(data, 'edge_logs/app.ndjson', books.line());
+            drop(data, 'edge_logs/app.ndjson', expectedLines.line());
             await holds(service, { lines: old.length + 1, stored: 1 });
           },
           options,
         );
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     );
 });
@@ -287,11 +287,11 @@ describe('the write-ahead log', () => {
     'is written back at its threshold though clients do not read an export and their answers',
     () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         await withService(data, async (service) => {
           // More than what the sockets on the way hold, and than a page of an export.
-          const { rows } = dropLong(data, books, 4e7);
-          await allStored(service, books);
+          const { rows } = dropLong(data, expectedLines, 4e7);
+          await allStored(service, expectedLines);
           const unread = dial(service.url).pause();
           const to = new Date().toISOString();
           unread.write(get(`/api/export/edge_logs?format=ndjson&to=${to}`, KEY));
@@ -306,7 +306,7 @@ describe('the write-ahead log', () => {
             return socket;
           });
           try {
-            await isWrittenBack(service, data, books);
+            await isWrittenBack(service, data, expectedLines);
             await eventually(() => expect(walBytes(data)).to.be.below(100_000), 90_000);
             clearInterval(reading);
             // It was open all the time.
@@ -317,7 +317,7 @@ describe('the write-ahead log', () => {
           }
           expect(await service.end('SIGTERM')).to.equal(0);
         });
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     { timeoutMs: 400_000 },
   );
@@ -326,7 +326,7 @@ describe('the write-ahead log', () => {
     'D19b',
     'is written back at its threshold though one query runs all the time',
     () =>
-      withOneLine({ TAILPOND_QUERY_TIMEOUT: '1h' }, async (service, data, books) => {
+      withOneLine({ TAILPOND_QUERY_TIMEOUT: '1h' }, async (service, data, expectedLines) => {
         const client = new AbortController();
         const answer = fetch(`${service.url}/api/endpoints/query/long?id=line-0`, {
           headers: { 'X-API-KEY': TOKEN },
@@ -335,7 +335,7 @@ describe('the write-ahead log', () => {
           ({ status }) => `it was answered with ${status}`,
           (error: Error) => error.name,
         );
-        await isWrittenBack(service, data, books);
+        await isWrittenBack(service, data, expectedLines);
         // The query is interrupted when its client leaves.
         client.abort();
         expect(await answer).to.equal('AbortError');
@@ -348,7 +348,7 @@ describe('the write-ahead log', () => {
     'D19c',
     'is written back at its threshold though there is always a query that runs, none for long',
     () =>
-      withOneLine({}, async (service, data, books) => {
+      withOneLine({}, async (service, data, expectedLines) => {
         let over = false;
         // One begins while the others run, and each asks something of its own: two that are the same would be one query.
         const asking = Array.from(['a', 'b', 'c'], async (letter, n) => {
@@ -358,7 +358,7 @@ describe('the write-ahead log', () => {
           }
         });
         try {
-          await isWrittenBack(service, data, books);
+          await isWrittenBack(service, data, expectedLines);
         } finally {
           over = true;
           await Promise.all(asking);
@@ -371,24 +371,24 @@ describe('the write-ahead log', () => {
 /** Runs the service with queries that take long, and one line for them to ask about; everything is whole afterwards. */
 function withOneLine(
   env: Record<string, string>,
-  action: (service: Service, data: string, books: Books) => Promise<void>,
+  action: (service: Service, data: string, expectedLines: ExpectedLines) => Promise<void>,
 ): Promise<void> {
   const endpoints = join(ROOT, 'test/faults/fixtures/endpoints');
   return withFolder(async (data) => {
-    const books = newBooks();
+    const expectedLines = newExpectedLines();
     await withService(
       data,
       async (service) => {
-        dropLines(data, books, 1);
-        await allStored(service, books);
-        await action(service, data, books);
+        dropLines(data, expectedLines, 1);
+        await allStored(service, expectedLines);
+        await action(service, data, expectedLines);
         // A checkpoint cannot be cut short, and the one that follows 512 MB takes longer than a stop may.
         await eventually(() => expect(walBytes(data)).to.be.below(100_000), 90_000);
         expect(await service.end('SIGTERM')).to.equal(0);
       },
       { env: { TAILPOND_ENDPOINTS: endpoints, ...env } },
     );
-    expect(await books.differences(data)).to.deep.equal([]);
+    expect(await expectedLines.differences(data)).to.deep.equal([]);
   });
 }
 
@@ -404,28 +404,28 @@ function readSome(connection: Socket, bytes: number) {
 }
 
 /** Stores lines that would fill the log to more than twice the threshold: it never holds so much, as it is written back. */
-async function isWrittenBack(service: Service, data: string, books: Books) {
+async function isWrittenBack(service: Service, data: string, expectedLines: ExpectedLines) {
   const most = await mostWhile(data, async () => {
-    await writeLong(data, books, 2.3 * THRESHOLD);
-    await allStored(service, books);
+    await writeLong(data, expectedLines, 2.3 * THRESHOLD);
+    await allStored(service, expectedLines);
   });
   expect(most).to.be.below(2 * THRESHOLD);
 }
 
 /** Appends so many bytes of lines that fill the log byte for byte: long ones that do not compress; gives how many there are. */
-function dropLong(data: string, books: Books, bytes: number) {
+function dropLong(data: string, expectedLines: ExpectedLines, bytes: number) {
   let text = '';
   let rows = 0;
   for (; text.length < bytes; rows++)
-    text += books.line('edge_logs', randomBytes(7000).toString('base64'));
+    text += expectedLines.line('edge_logs', randomBytes(7000).toString('base64'));
   drop(data, 'edge_logs/a.ndjson', text);
   return { rows };
 }
 
 /** The same, little by little. */
-async function writeLong(data: string, books: Books, bytes: number) {
+async function writeLong(data: string, expectedLines: ExpectedLines, bytes: number) {
   for (let written = 0; written < bytes; written += 5e6) {
-    dropLong(data, books, 5e6);
+    dropLong(data, expectedLines, 5e6);
     await delay(10);
   }
 }
@@ -464,7 +464,7 @@ describe('a clock that is wrong', () => {
   else
     faultCase('D23', title, () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         for (const offset of ['-365d', '+0d', '+365d', '+0d']) {
           const env = {
             LD_PRELOAD: library,
@@ -478,8 +478,8 @@ describe('a clock that is wrong', () => {
               const [first] = service.log;
               const days = (Date.parse(`${first?.time}`) - Date.now()) / DAY;
               expect(Math.round(days)).to.equal(Number.parseInt(offset, 10));
-              dropLines(data, books, 500);
-              await allStored(service, books);
+              dropLines(data, expectedLines, 500);
+              await allStored(service, expectedLines);
               const { body } = await service.get('/api/ledger');
               for (const entry of body.result as { removed: number }[])
                 expect(entry.removed).to.equal(0);
@@ -488,7 +488,7 @@ describe('a clock that is wrong', () => {
             { env },
           );
         }
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     );
 });

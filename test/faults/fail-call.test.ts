@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import { eventually, type Service, TOKEN, withFolder, withService } from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 
 const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
 /** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
@@ -28,25 +28,32 @@ describe('HTTP: a call of DuckDB that fails', () => {
     'each call fails once: a 5xx problem or an exit, never a hang, and no line lost or doubled',
     () =>
       withFolder(async (data) => {
-        const books = newBooks('h11');
+        const expectedLines = newExpectedLines('h11');
         mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
         const file = join(data, 'logs', 'edge_logs', 'app.ndjson');
         const met = { exited: 0, answered: 0, unseen: 0 };
         for (let call = 1; call <= CALLS; call += STRIDE) {
-          appendFileSync(file, books.line() + badLine(call));
-          books.bad(badLine(call).trim());
-          met[await runWithFault(data, call, () => appendFileSync(file, books.line()), books)]++;
+          appendFileSync(file, expectedLines.line() + badLine(call));
+          expectedLines.bad(badLine(call).trim());
+          met[
+            await runWithFault(
+              data,
+              call,
+              () => appendFileSync(file, expectedLines.line()),
+              expectedLines,
+            )
+          ]++;
         }
         console.log(`      ${JSON.stringify(met)}`);
         expect(met.exited, 'a start that fails').to.be.above(0);
         expect(met.answered, 'a service that goes on').to.be.above(0);
         await withService(data, async (service) => {
-          await eventually(() => stored(service, books));
+          await eventually(() => stored(service, expectedLines));
           expect(await service.end('SIGTERM')).to.equal(0);
         });
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
-    { timeoutMs: LONG ? 900_000 : 120_000 },
+    { timeoutMs: LONG ? 900_000 : 300_000 },
   );
 });
 
@@ -57,9 +64,9 @@ function endOf(service: Service): Promise<number | string> {
 }
 
 /** Every line has become what it must, as the ledger says. */
-async function stored(service: Service, books: Books) {
+async function stored(service: Service, expectedLines: ExpectedLines) {
   const { body } = await service.get('/api/ledger');
-  expect((body.result as object[])[0]).to.include(books.expected());
+  expect((body.result as object[])[0]).to.include(expectedLines.expected());
 }
 
 function badLine(call: number): string {
@@ -71,7 +78,7 @@ async function runWithFault(
   data: string,
   call: number,
   writeMore: () => void,
-  books: Books,
+  expectedLines: ExpectedLines,
 ): Promise<'exited' | 'answered' | 'unseen'> {
   let faulted = false;
   const env = { NODE_OPTIONS: `--import=${PRELOAD}`, FAULT_CALL: String(call) };
@@ -88,7 +95,7 @@ async function runWithFault(
           if (service.child.exitCode !== null) return;
           for (const path of PATHS)
             expect((await service.get(path)).status, `call ${call}: ${path}`).to.equal(200);
-          await stored(service, books);
+          await stored(service, expectedLines);
         });
         faulted = service.log.some((line) => JSON.stringify(line).includes('Injected Error'));
         expect(await endOf(service), `call ${call}`).to.be.oneOf([0, 1]);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import { readExposition, sampleValue } from '../exposition.ts';
+import { readExposition, sampleValue } from '../support/exposition.ts';
 import {
   eventually,
   type Service,
@@ -15,9 +15,9 @@ import {
   TOKEN,
   withFolder,
   withService,
-} from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+} from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { dial, exchange, get, heavyLines, heavyPath } from './http.ts';
 
 const TOKEN_HEADER = `X-API-KEY: ${TOKEN}`;
@@ -65,9 +65,11 @@ describe('HTTP: slow and greedy clients', () => {
     'a client that does not read its answer loses its connection after 30 s to 60 s',
     () =>
       serving(async ({ service, write }) => {
-        const books = newBooks('large');
+        const expectedLines = newExpectedLines('large');
         write(
-          Array.from({ length: 100 }, () => books.line('edge_logs', 'x'.repeat(400_000))).join(''),
+          Array.from({ length: 100 }, () =>
+            expectedLines.line('edge_logs', 'x'.repeat(400_000)),
+          ).join(''),
         );
         await rows(service, 100);
         const socket = dial(service.url).pause();
@@ -118,7 +120,7 @@ describe('HTTP: slow and greedy clients', () => {
     '500 connections ask a heavy query: 503 with Retry-After, /livez answers, lines come in',
     () =>
       loaded(
-        async ({ service, data, books, write }) => {
+        async ({ service, data, expectedLines, write }) => {
           const agent = new Agent({ keepAlive: true, maxSockets: 500 });
           const answers = new Map<string, number>();
           const count = (answer: string) => answers.get(answer) ?? 0;
@@ -139,7 +141,7 @@ describe('HTTP: slow and greedy clients', () => {
           try {
             await eventually(() => expect(count('503 1')).to.be.above(0));
             for (let n = 0; n < 3; n++) {
-              await stores(data, () => write(books.line()));
+              await stores(data, () => write(expectedLines.line()));
               const before = count('200');
               expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
               overtaking.push(count('200') === before);
@@ -162,7 +164,7 @@ describe('HTTP: slow and greedy clients', () => {
           // Clients that ask again at once must not take the event loop: refusals are held back.
           expect(soonestMs).to.be.at.least(REFUSAL_HELD_MS);
           expect(await service.end('SIGTERM')).to.equal(0);
-          expect(await books.differences(data)).to.deep.equal([]);
+          expect(await expectedLines.differences(data)).to.deep.equal([]);
         },
         { env: { TAILPOND_LOG_LEVEL: 'info' } },
       ),
@@ -170,7 +172,7 @@ describe('HTTP: slow and greedy clients', () => {
   );
 
   faultCase('H04a', '1000 clients leave before they are answered: their queries end', () =>
-    endless(async ({ service, data, books }) => {
+    endless(async ({ service, data, expectedLines }) => {
       for (let round = 0; round < 5; round++) {
         const sockets = Array.from({ length: 200 }, (_, n) => leaver(service, n, endlessPath));
         // Some of them must run and others wait when they leave.
@@ -187,7 +189,7 @@ describe('HTTP: slow and greedy clients', () => {
       }
       expect((await service.get('/api/endpoints/query/logs.all?project=p')).status).to.equal(200);
       expect(await service.end('SIGTERM')).to.equal(0);
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 
@@ -195,39 +197,39 @@ describe('HTTP: slow and greedy clients', () => {
     'H04b',
     'clients leave and the service is stopped before their queries have ended',
     () =>
-      endless(async ({ service, data, books }) => {
+      endless(async ({ service, data, expectedLines }) => {
         const sockets = Array.from({ length: 8 }, (_, n) => leaver(service, n, endlessPath));
         await eventually(async () => expect((await poolOf(service)).running).to.equal(RUNNING));
         for (const socket of sockets) socket.destroy();
         expect(await service.end('SIGTERM')).to.equal(0);
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
   );
 
   faultCase('H05', 'more long queries than threads: ingest, files and /readyz go on', () =>
-    endless(async ({ service, data, books, write }) => {
+    endless(async ({ service, data, expectedLines, write }) => {
       const agent = new Agent({ keepAlive: false });
       let answered = 0;
       const queries = Array.from({ length: 20 }, (_, n) =>
         ask(service.url + endlessPath(n), agent).finally(() => answered++),
       );
-      // All others wait for those that run: a query over the books would, too.
+      // All others wait for those that run: a query over the expectedLines would, too.
       await eventually(async () =>
         expect(await poolOf(service)).to.deep.equal({ running: RUNNING, waiting: 20 - RUNNING }),
       );
       for (let n = 0; n < 10; n++) {
-        await stores(data, () => write(books.line()));
+        await stores(data, () => write(expectedLines.line()));
         expect((await service.get('/readyz')).status).to.equal(200);
       }
       expect(answered, 'queries that are over').to.equal(0);
       expect(await service.end('SIGTERM')).to.equal(0);
       await Promise.all(queries);
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 
   faultCase('H10a', 'SIGTERM with queries that run and wait: all are told 503, the exit is 0', () =>
-    endless(async ({ service, data, books, write }) => {
+    endless(async ({ service, data, expectedLines, write }) => {
       const agent = new Agent({ keepAlive: false });
       let answered = 0;
       const queries = Array.from({ length: 100 }, (_, n) =>
@@ -235,17 +237,17 @@ describe('HTTP: slow and greedy clients', () => {
       );
       // Those beyond the queue are answered; then all the others have come in.
       await eventually(() => expect(answered).to.equal(100 - RUNNING - WAITING));
-      await stores(data, () => write(books.line()));
+      await stores(data, () => write(expectedLines.line()));
       // A stop that takes longer than it may, as docs/install.md has it, ends with SIGKILL.
       expect(await service.end('SIGTERM')).to.equal(0);
       const answers = await Promise.all(queries);
       expect(answers.filter(({ status }) => status !== 503)).to.deep.equal([]);
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 
   faultCase('H10b', 'a second SIGTERM, a second later, ends it at once, whatever runs', () =>
-    endless(async ({ service, data, books }) => {
+    endless(async ({ service, data, expectedLines }) => {
       const agent = new Agent({ keepAlive: false });
       const queries = Array.from({ length: RUNNING }, (_, n) =>
         ask(service.url + endlessPath(n), agent),
@@ -264,7 +266,7 @@ describe('HTTP: slow and greedy clients', () => {
       }
       const answers = await Promise.all(queries);
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(RUNNING).fill(0));
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 });
@@ -297,32 +299,32 @@ function serving(action: (serving: Serving) => Promise<void>, options: SpawnOpti
 
 /** A service that has lines over which the queries of `heavyPath` take long. */
 function loaded(
-  action: (serving: Serving & { books: Books }) => Promise<void>,
+  action: (serving: Serving & { expectedLines: ExpectedLines }) => Promise<void>,
   options: SpawnOptions = {},
 ) {
   return serving(async (parts) => {
-    const books = newBooks('heavy');
+    const expectedLines = newExpectedLines('heavy');
     writeFileSync(
       join(parts.data, 'logs', 'edge_logs', 'heavy.ndjson'),
-      heavyLines(books, HEAVY.lines, HEAVY.letters),
+      heavyLines(expectedLines, HEAVY.lines, HEAVY.letters),
     );
     await rows(parts.service, HEAVY.lines);
-    await action({ ...parts, books });
+    await action({ ...parts, expectedLines });
   }, options);
 }
 
 /** A service in which queries of `endlessPath` end when they are interrupted alone. */
-function endless(action: (serving: Serving & { books: Books }) => Promise<void>) {
+function endless(action: (serving: Serving & { expectedLines: ExpectedLines }) => Promise<void>) {
   const env = {
     TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
     TAILPOND_QUERY_TIMEOUT: '1h',
   };
   return serving(
     async (parts) => {
-      const books = newBooks('entry');
-      parts.write(Array.from({ length: ENTRIES }, () => books.line()).join(''));
+      const expectedLines = newExpectedLines('entry');
+      parts.write(Array.from({ length: ENTRIES }, () => expectedLines.line()).join(''));
       await rows(parts.service, ENTRIES);
-      await action({ ...parts, books });
+      await action({ ...parts, expectedLines });
     },
     { env },
   );

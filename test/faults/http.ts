@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type TokenEntry, writeTokenFile } from '../../server/auth/token-file.ts';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { seeded } from '../bench/lines.ts';
-import { secrets } from '../helpers.ts';
-import type { Books } from './books.ts';
+import { secrets } from '../support/helpers.ts';
+import type { ExpectedLines } from './expected-lines.ts';
 
 /** The answers on a raw connection, from its opening to its end. */
 export interface Exchange {
@@ -100,12 +100,12 @@ export function heavyPath(n: number): string {
 }
 
 /** Lines of requests of today with a URL of so many random letters from a to p. */
-export function heavyLines(books: Books, lines: number, letters: number): string {
+export function heavyLines(expectedLines: ExpectedLines, lines: number, letters: number): string {
   const random = seeded(1);
   const text: string[] = [];
   for (let n = 0; n < lines; n++) {
     const path = Array.from({ length: letters }, () => LETTERS[Math.floor(random() * 16)]).join('');
-    const entry = JSON.parse(books.line());
+    const entry = JSON.parse(expectedLines.line());
     entry.metadata = { request: { method: 'GET', path: '/rest/x', url: `https://p.test/${path}` } };
     text.push(`${JSON.stringify(entry)}\n`);
   }

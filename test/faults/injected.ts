@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ROOT } from '../../server/config/package-root.ts';
-import type { SpawnOptions } from '../helpers.ts';
+import type { SpawnOptions } from '../support/helpers.ts';
 
 /** Starts the service so that SIGUSR2 makes it do one of the things of inject.cjs. */
 export function injected(

@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { withFolder, withService } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { withFolder, withService } from '../support/helpers.ts';
 import { faultCase, notHere } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { allStored, drop, dropLines } from './lines.ts';
 
 describe('a full inotify table', () => {
@@ -21,15 +21,15 @@ describe('a full inotify table', () => {
     }
     faultCase(id, title, () =>
       withFolder(async (data) => {
-        const books = newBooks();
+        const expectedLines = newExpectedLines();
         await withService(
           data,
           async (service) => {
-            dropLines(data, books, 10);
-            await allStored(service, books);
-            dropLines(data, books, 5);
-            for (let i = 0; i < 5; i++) drop(data, 'edge_logs/deep/b.ndjson', books.line());
-            await allStored(service, books);
+            dropLines(data, expectedLines, 10);
+            await allStored(service, expectedLines);
+            dropLines(data, expectedLines, 5);
+            for (let i = 0; i < 5; i++) drop(data, 'edge_logs/deep/b.ndjson', expectedLines.line());
+            await allStored(service, expectedLines);
             const warnings = service.log.filter(({ msg }) =>
               /file watching failed/.test(String(msg)),
             );
@@ -38,7 +38,7 @@ describe('a full inotify table', () => {
           },
           { inside },
         );
-        expect(await books.differences(data)).to.deep.equal([]);
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
       }),
     );
   }
@@ -50,11 +50,11 @@ const LATE_MS = 10_000;
 describe('a storm of renames in a drop folder', () => {
   faultCase('T42', 'goes on while requests are answered and lines are stored', () =>
     withFolder(async (data) => {
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       await withService(data, async (service) => {
-        dropLines(data, books, 10);
-        drop(data, 'edge_logs/renamed-0.log', books.line() + books.line());
-        await allStored(service, books);
+        dropLines(data, expectedLines, 10);
+        drop(data, 'edge_logs/renamed-0.log', expectedLines.line() + expectedLines.line());
+        await allStored(service, expectedLines);
         const storm = spawn(process.execPath, ['-e', STORM, join(data, 'logs', 'edge_logs')]);
         const ended = once(storm, 'close');
         try {
@@ -64,17 +64,17 @@ describe('a storm of renames in a drop folder', () => {
             expect((await fetch(livez, { signal: AbortSignal.timeout(LATE_MS) })).status).to.equal(
               200,
             );
-          dropLines(data, books, 5);
-          await allStored(service, books);
+          dropLines(data, expectedLines, 5);
+          await allStored(service, expectedLines);
         } finally {
           storm.kill();
           await ended;
         }
-        drop(data, 'edge_logs/deep/b.ndjson', books.line());
-        await allStored(service, books);
+        drop(data, 'edge_logs/deep/b.ndjson', expectedLines.line());
+        await allStored(service, expectedLines);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
-      expect(await books.differences(data)).to.deep.equal([]);
+      expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),
   );
 });

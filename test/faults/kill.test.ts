@@ -13,9 +13,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Source } from '../../ingest/index.ts';
 import { edgeLines, seeded } from '../bench/lines.ts';
-import { type Service, spawnService, withFolder, withService } from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+import { type Service, spawnService, withFolder, withService } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { endsWhole, ledger } from './lines.ts';
 
 const SOURCES = ['edge_logs', 'postgres_logs', 'auth_logs', 'function_logs'] as const;
@@ -32,7 +32,7 @@ describe('kill -9', () => {
       withFolder(async (data) => {
         const random = seeded(20261120);
         const between = (least: number, most: number) => least + random() * (most - least);
-        const written = newBooks();
+        const written = newExpectedLines();
         const writers = SOURCES.map((source, i) => startWriter(data, source, i + 1, written));
         let backlogs = 0;
         const dropBacklog = (lines: Iterable<string>) =>
@@ -100,7 +100,12 @@ interface Writer {
 }
 
 /** Appends a few lines every few milliseconds, some of them bad, some in two writes, until stopped. */
-function startWriter(data: string, source: Source, seed: number, books: Books): Writer {
+function startWriter(
+  data: string,
+  source: Source,
+  seed: number,
+  expectedLines: ExpectedLines,
+): Writer {
   const random = seeded(seed);
   const folder = join(data, 'logs', source);
   mkdirSync(folder, { recursive: true });
@@ -115,10 +120,10 @@ function startWriter(data: string, source: Source, seed: number, books: Books): 
     const id = `${source}-${sequence++}`;
     if (random() < 0.1) {
       const bad = BAD[Math.floor(random() * BAD.length)] as (id: string) => string;
-      books.bad(bad(id), source);
+      expectedLines.bad(bad(id), source);
       return `${bad(id)}\n`;
     }
-    books.row(id, source);
+    expectedLines.row(id, source);
     const at = new Date(Date.now()).toISOString();
     const filler = 'x'.repeat(Math.floor(random() * 200));
     return random() < 0.3
@@ -183,7 +188,12 @@ function* shortLines(): Generator<string> {
   for (let n = 0; n < BACKLOG_LINES; n++) yield `{"id":"",${rest}`;
 }
 
-function writeBacklog(data: string, number: number, lines: Iterable<string>, books: Books) {
+function writeBacklog(
+  data: string,
+  number: number,
+  lines: Iterable<string>,
+  expectedLines: ExpectedLines,
+) {
   const file = openSync(join(data, 'logs', 'edge_logs', `.backlog-${number}.ndjson`), 'w');
   let block: string[] = [];
   let sequence = 0;
@@ -193,7 +203,7 @@ function writeBacklog(data: string, number: number, lines: Iterable<string>, boo
   };
   for (const text of lines) {
     const id = `backlog${number}-${String(sequence++).padStart(6, '0')}`;
-    books.row(id);
+    expectedLines.row(id);
     block.push(`{"id":"${id}",${text.slice(text.indexOf(',') + 1)}\n`);
     if (block.length === 5000) flush();
   }
@@ -249,8 +259,8 @@ async function killWhileStarting(data: string, afterMs: number) {
   await ended;
 }
 
-/** Kills the service `afterMs` after it listens; half way through, the books must be in order. */
-async function killWhileServing(data: string, written: Books, afterMs: number) {
+/** Kills the service `afterMs` after it listens; half way through, the expectedLines must be in order. */
+async function killWhileServing(data: string, written: ExpectedLines, afterMs: number) {
   await withService(data, async (service) => {
     await delay(afterMs / 2);
     // The answer may come too late: then the kill ends it.
@@ -264,7 +274,7 @@ async function killWhileServing(data: string, written: Books, afterMs: number) {
   });
 }
 
-async function booksAreInOrder(service: Service, written: Books) {
+async function booksAreInOrder(service: Service, written: ExpectedLines) {
   for (const entry of await ledger(service)) {
     const most = written.expected(entry.source);
     expect(entry.lines, entry.source).to.equal(entry.rows + entry.rejected);

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { eventually, type Service, type SpawnOptions, withService } from '../helpers.ts';
-import type { Books } from './books.ts';
+import { eventually, type Service, type SpawnOptions, withService } from '../support/helpers.ts';
+import type { ExpectedLines } from './expected-lines.ts';
 
 /** Appends text to a file below the logs folder, making it and its folders. */
 export function drop(data: string, path: string, text: string | Uint8Array): void {
@@ -15,20 +15,25 @@ export function drop(data: string, path: string, text: string | Uint8Array): voi
 }
 
 /** Appends so many good lines to the source's file `a.ndjson`. */
-export function dropLines(data: string, books: Books, count: number, source: Source = 'edge_logs') {
+export function dropLines(
+  data: string,
+  expectedLines: ExpectedLines,
+  count: number,
+  source: Source = 'edge_logs',
+) {
   let text = '';
-  for (let i = 0; i < count; i++) text += books.line(source, 'x'.repeat(200));
+  for (let i = 0; i < count; i++) text += expectedLines.line(source, 'x'.repeat(200));
   drop(data, `${source}/a.ndjson`, text);
 }
 
 /** Appends 50 lines to two sources every 10 ms, one of them bad, until stopped. */
-export function startWriter(data: string, books: Books) {
+export function startWriter(data: string, expectedLines: ExpectedLines) {
   let stopped = false;
   const running = (async () => {
     for (let n = 0; !stopped; n++) {
-      dropLines(data, books, 50);
-      dropLines(data, books, 1, 'auth_logs');
-      books.bad(`no object ${n}`, 'auth_logs');
+      dropLines(data, expectedLines, 50);
+      dropLines(data, expectedLines, 1, 'auth_logs');
+      expectedLines.bad(`no object ${n}`, 'auth_logs');
       drop(data, 'auth_logs/a.ndjson', `no object ${n}\n`);
       await delay(10);
     }
@@ -48,10 +53,10 @@ export async function ledger(service: Service): Promise<LedgerEntry[]> {
   return body.result as LedgerEntry[];
 }
 
-/** Waits until the ledger counts what the books say now, of every source, and nothing of it was removed. */
-export async function allStored(service: Service, books: Books): Promise<void> {
+/** Waits until the ledger counts what the expectedLines say now, of every source, and nothing of it was removed. */
+export async function allStored(service: Service, expectedLines: ExpectedLines): Promise<void> {
   const expected = SOURCES.map((source) => {
-    const { rows, rejected } = books.expected(source);
+    const { rows, rejected } = expectedLines.expected(source);
     return { source, rows, rejected, lines: rows + rejected, stored: rows };
   });
   await eventually(async () => {
@@ -62,14 +67,18 @@ export async function allStored(service: Service, books: Books): Promise<void> {
 }
 
 /** A last life finds every line, once, and ends clean. */
-export async function endsWhole(data: string, books: Books, options: SpawnOptions = {}) {
+export async function endsWhole(
+  data: string,
+  expectedLines: ExpectedLines,
+  options: SpawnOptions = {},
+) {
   await withService(
     data,
     async (service) => {
-      await allStored(service, books);
+      await allStored(service, expectedLines);
       expect(await service.end('SIGTERM')).to.equal(0);
     },
     options,
   );
-  expect(await books.differences(data)).to.deep.equal([]);
+  expect(await expectedLines.differences(data)).to.deep.equal([]);
 }

@@ -10,9 +10,9 @@ import {
   TOKEN,
   withFolder,
   withService,
-} from '../helpers.ts';
-import { type Books, newBooks } from './books.ts';
+} from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, endsWhole } from './lines.ts';
 import { storeCommand } from './store-command.ts';
 
@@ -21,50 +21,50 @@ const ROUNDS = 6;
 /** Without a control socket, as on a file system that has none: a folder is in its place. */
 describe('a store that a command and a service want at once', () => {
   const withStoredLines = (
-    action: (data: string, backup: string, books: Books) => Promise<void>,
+    action: (data: string, backup: string, expectedLines: ExpectedLines) => Promise<void>,
   ): Promise<void> =>
     withFolder(async (data) => {
       mkdirSync(join(data, 'store', 'control.sock'), { recursive: true });
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       const backup = join(data, 'backup.duckdb');
       await withService(data, async (service) => {
-        await push(service, books, 100);
-        await allStored(service, books);
+        await push(service, expectedLines, 100);
+        await allStored(service, expectedLines);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
       expect((await storeCommand(data, ['backup', backup])).code).to.equal(0);
-      await action(data, backup, books);
+      await action(data, backup, expectedLines);
     });
 
   faultCase('D25a', 'a restore is refused beside a service without a socket', () =>
-    withStoredLines(async (data, backup, books) => {
+    withStoredLines(async (data, backup, expectedLines) => {
       await withService(data, async (service) => {
-        await push(service, books, 60);
+        await push(service, expectedLines, 60);
         const { code, text } = await storeCommand(data, ['restore', backup]);
         expect(text).to.match(/Another process has the store in .* open: the service/);
         expect(code).to.equal(1);
-        await push(service, books, 60);
-        await allStored(service, books);
+        await push(service, expectedLines, 60);
+        await allStored(service, expectedLines);
         expect(await service.end('SIGTERM')).to.equal(0);
       });
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
   faultCase('D25b', 'a service is refused while a restore is at work, and starts after it', () =>
-    withStoredLines(async (data, backup, books) => {
+    withStoredLines(async (data, backup, expectedLines) => {
       const restore = await stoppedWhileItHas(data, ['restore', backup]);
       const { child, errors } = spawnService(data);
       const [code] = await once(child, 'close');
       expect(errors.join('\n')).to.match(/has the store in .* open: tailpond restore. Wait until/);
       expect(code).to.equal(1);
       expect(await restore.goOn()).to.equal(0);
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
   faultCase('D25c', 'a start waits for the end of a backup', () =>
-    withStoredLines(async (data, _, books) => {
+    withStoredLines(async (data, _, expectedLines) => {
       const other = join(data, 'other.duckdb');
       const backup = await stoppedWhileItHas(data, ['backup', other]);
       const { child, log } = spawnService(data);
@@ -81,7 +81,7 @@ describe('a store that a command and a service want at once', () => {
         child.kill('SIGTERM');
       }
       expect(await once(child, 'exit')).to.deep.equal([0, null]);
-      await endsWhole(data, books);
+      await endsWhole(data, expectedLines);
     }),
   );
 
@@ -90,7 +90,7 @@ describe('a store that a command and a service want at once', () => {
       let acknowledged = 0;
       // Which of the two comes first is chance; rounds that the restore wins alone would show nothing.
       for (let round = 0; round < ROUNDS || acknowledged === 0; round++) {
-        const lines = newBooks(`round-${round}`);
+        const lines = newExpectedLines(`round-${round}`);
         const restored = storeCommand(data, ['restore', backup]);
         let ids: string[] | null = null;
         await withService(data, async (service) => {
@@ -115,8 +115,12 @@ describe('a store that a command and a service want at once', () => {
 });
 
 /** Pushes so many lines, and gives their ids once they are acknowledged. */
-async function push({ url }: Service, books: Books, count: number): Promise<string[]> {
-  const lines = Array.from({ length: count }, () => books.line().trimEnd());
+async function push(
+  { url }: Service,
+  expectedLines: ExpectedLines,
+  count: number,
+): Promise<string[]> {
+  const lines = Array.from({ length: count }, () => expectedLines.line().trimEnd());
   const { status } = await fetch(`${url}/api/logs/edge_logs`, {
     method: 'POST',
     headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/json' },

@@ -2,10 +2,10 @@ import { appendFileSync, closeSync, fstatSync, openSync, statSync, writeSync } f
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import { INSTALL, LOGROTATE, logrotate } from '../end-to-end/shippers.ts';
-import { eventually, type Service, TOKEN, withService } from '../helpers.ts';
+import { INSTALL, LOGROTATE, logrotate } from '../e2e/shippers/shippers.ts';
+import { eventually, type Service, TOKEN, withService } from '../support/helpers.ts';
 import { faultCase, LONG, notHere } from './case.ts';
-import { holds, settles, type Trial, withTrial } from './trial.ts';
+import { holds, type Setup, settles, withSetup } from './setup.ts';
 
 /** Of each line one is chosen. With `dateext` names differ by the second, so that two rotations of one day do not meet. */
 const CHOICES: readonly (readonly string[])[] = [
@@ -41,9 +41,9 @@ describe('logrotate, with two rotated files kept', () => {
     'T40',
     every,
     () =>
-      withTrial(async (trial) => {
+      withSetup(async (setup) => {
         const files = SOURCES.map((source) =>
-          WAYS.map((_, n) => trial.at(`way-${n}x/app.log`, source)),
+          WAYS.map((_, n) => setup.at(`way-${n}x/app.log`, source)),
         );
         const rules = WAYS.map((way, n) => {
           const paths = files.map((each) => `"${each[n]}"`).join(' ');
@@ -53,36 +53,36 @@ describe('logrotate, with two rotated files kept', () => {
           // With `dateext` names tell of seconds: logrotate passes over a log whose name of this one is taken.
           await delay(1000 - (Date.now() % 1000));
           for (const [i, source] of SOURCES.entries())
-            for (const path of files[i] ?? []) appendFileSync(path, trial.lines(2, source));
-          await logrotate(trial.data, rules);
+            for (const path of files[i] ?? []) appendFileSync(path, setup.lines(2, source));
+          await logrotate(setup.data, rules);
         };
         const turns = async (count: number, service: Service | null) => {
           for (let n = 0; n < count; n++) {
             await turn();
             // One is read before the next, one after it; what two more have dropped must have been read.
-            if (service && n % 2 === 1) await holds(service, trial, SOURCES);
+            if (service && n % 2 === 1) await holds(service, setup, SOURCES);
           }
         };
-        await withService(trial.data, async (service) => {
+        await withService(setup.data, async (service) => {
           await turns(ROTATIONS / 2 + 1, service);
           expect(await service.end('SIGKILL')).to.equal('SIGKILL');
         });
         await turns(1, null);
-        await withService(trial.data, async (service) => {
-          await holds(service, trial, SOURCES);
+        await withService(setup.data, async (service) => {
+          await holds(service, setup, SOURCES);
           await turns(ROTATIONS / 2 - 1, service);
           await settles(
             service,
-            trial,
+            setup,
             SOURCES.filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
         });
         // Copies are told anew.
-        await withService(trial.data, async (service) => {
+        await withService(setup.data, async (service) => {
           await settles(
             service,
-            trial,
+            setup,
             SOURCES.filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
@@ -95,11 +95,11 @@ describe('logrotate, with two rotated files kept', () => {
     'T41',
     endurance,
     () =>
-      withTrial(async (trial) => {
+      withSetup(async (setup) => {
         const until = performance.now() + MINUTES * 60_000;
-        const paths = SOURCES.map((source) => trial.at('app.log', source));
+        const paths = SOURCES.map((source) => setup.at('app.log', source));
         const rules = `${paths.join(' ')} {\nrotate 2\ncompress\ncreate\nmissingok\n}`;
-        await withService(trial.data, async (service) => {
+        await withService(setup.data, async (service) => {
           const written: { readonly at: number; readonly lines: number }[] = [];
           let lines = 0;
           const writing = repeat(until, TICK_MS, (ticks) => {
@@ -109,16 +109,16 @@ describe('logrotate, with two rotated files kept', () => {
               lines++
             ) {
               const source = SOURCES[lines % SOURCES.length] as Source;
-              const line = trial.lines(1, source, 'x'.repeat(lines % 300));
+              const line = setup.lines(1, source, 'x'.repeat(lines % 300));
               if (!append(paths[SOURCES.indexOf(source)] ?? '', line))
-                trial.books.doubtful(line, source);
+                setup.expectedLines.doubtful(line, source);
             }
             written.push({ at: performance.now(), lines });
           });
-          const rotating = repeat(until, ROTATE_EVERY_MS, () => logrotate(trial.data, rules));
+          const rotating = repeat(until, ROTATE_EVERY_MS, () => logrotate(setup.data, rules));
           let pushed = 0;
           const pushing = repeat(until, 500, async () => {
-            await push(service, 'auth_logs', trial);
+            await push(service, 'auth_logs', setup);
             pushed += 5;
           });
           const asking = repeat(until, 300, async () => {
@@ -137,7 +137,7 @@ describe('logrotate, with two rotated files kept', () => {
           console.log(`      ${lines} lines, ${pushed} pushed`);
           await settles(
             service,
-            trial,
+            setup,
             SOURCES.filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
@@ -172,8 +172,8 @@ function append(path: string, line: string): boolean {
 }
 
 /** Pushes five lines again until they are acknowledged. */
-async function push({ url }: Service, source: Source, trial: Trial): Promise<void> {
-  const lines = trial.lines(5, source);
+async function push({ url }: Service, source: Source, setup: Setup): Promise<void> {
+  const lines = setup.lines(5, source);
   await eventually(async () => {
     const { status } = await fetch(`${url}/api/logs/${source}`, {
       method: 'POST',

@@ -3,7 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { eventually, type Service, withFolder, withService, withStore } from '../helpers.ts';
+import {
+  eventually,
+  type Service,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
 
 const SOURCE = 'auth_logs';
@@ -50,7 +56,7 @@ const kept = (data: string) =>
   });
 
 describe('more long lines than the memory holds', function () {
-  this.timeout(LONG ? 600_000 : 120_000);
+  this.timeout(LONG ? 600_000 : 300_000);
 
   faultCase(
     'D24e',

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { edgeLines } from '../bench/lines.ts';
-import { eventually, withFolder, withService } from '../helpers.ts';
-import { SLOW } from '../slow.ts';
+import { eventually, withFolder, withService } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 /** More than a full batch. */
 const LINES = 150_000;
 
 describe(`the least memory that is allowed ${SLOW}`, function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
 
   it('is enough for a backlog of full batches, and for a query meanwhile', () =>
     withFolder((data) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { withFolder } from '../helpers.ts';
+import { withFolder } from '../support/helpers.ts';
 import { faultCase, LONG, notHere } from './case.ts';
 import { LOGS } from './model/files.ts';
 import { run, type Tally } from './model/history.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { edgeLines, PROJECTS } from '../bench/lines.ts';
-import { type Served, withApp, withFolder } from '../helpers.ts';
-import { SLOW } from '../slow.ts';
+import { type Served, withApp, withFolder } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 import { LONG } from './case.ts';
 
 /** At least so often each question is asked, and for as long as files come. */
@@ -47,7 +47,7 @@ const QUESTIONS: Record<string, Question> = {
 };
 
 describe(`the newest entries, under bulk ingest and checkpoints ${SLOW}`, function () {
-  this.timeout(LONG ? 300_000 : 180_000);
+  this.timeout(300_000);
 
   it('are all there in every answer of logs.all, newest first', () =>
     withFolder((data) =>

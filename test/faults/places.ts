@@ -1,4 +1,4 @@
-import type { Service } from '../helpers.ts';
+import type { Service } from '../support/helpers.ts';
 
 /** What a service was doing when it found no space. */
 export type Place = (typeof PLACES)[number][0];

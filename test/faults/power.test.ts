@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { seeded } from '../bench/lines.ts';
-import { eventually, withFolder, withService } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { eventually, withFolder, withService } from '../support/helpers.ts';
 import { LONG } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { allStored, dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 import { mountCase, withExt4 } from './mounts.ts';
 
@@ -20,12 +20,12 @@ describe('a disk that goes away', () => {
       withFolder((data) =>
         withExt4(join(data, 'store'), 256, async (disk) => {
           const random = seeded(15);
-          const books = newBooks();
-          const writer = startWriter(data, books);
+          const expectedLines = newExpectedLines();
+          const writer = startWriter(data, expectedLines);
           try {
             for (let i = 0; i < (LONG ? 40 : 8); i++) {
               // A backlog, too: its row groups go to the database file past the log.
-              if (i % 4 === 1) for (let n = 0; n < 60; n++) dropLines(data, books, 2000);
+              if (i % 4 === 1) for (let n = 0; n < 60; n++) dropLines(data, expectedLines, 2000);
               await withService(
                 data,
                 async (service) => {
@@ -41,10 +41,10 @@ describe('a disk that goes away', () => {
           } finally {
             await writer.stop();
           }
-          await endsWhole(data, books, SMALL);
+          await endsWhole(data, expectedLines, SMALL);
         }),
       ),
-    { timeoutMs: LONG ? 600_000 : 120_000 },
+    { timeoutMs: LONG ? 600_000 : 300_000 },
   );
 
   mountCase(
@@ -54,14 +54,14 @@ describe('a disk that goes away', () => {
     () =>
       withFolder((data) =>
         withExt4(join(data, 'store'), 128, async (disk) => {
-          const books = newBooks();
+          const expectedLines = newExpectedLines();
           await withService(
             data,
             async (service) => {
-              dropLines(data, books, 500);
-              await allStored(service, books);
+              dropLines(data, expectedLines, 500);
+              await allStored(service, expectedLines);
               disk.becomeReadOnly();
-              dropLines(data, books, 500);
+              dropLines(data, expectedLines, 500);
               await eventually(async () => {
                 if (service.child.exitCode !== null) return;
                 expect((await service.get('/readyz')).status).to.equal(503);
@@ -75,7 +75,7 @@ describe('a disk that goes away', () => {
             SMALL,
           );
           disk.remount();
-          await endsWhole(data, books, SMALL);
+          await endsWhole(data, expectedLines, SMALL);
         }),
       ),
   );

@@ -9,18 +9,18 @@ import {
   watched,
   withFolder,
   withService,
-} from '../helpers.ts';
-import { newBooks } from './books.ts';
+} from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { exchange, get, tokenFile } from './http.ts';
 
 describe('secrets', () => {
   faultCase('H08', 'no token is in any log of the suite, wherever clients put theirs', () =>
     withFolder(async (data) => {
       const own = tokenFile(data).add({ scopes: ['query'] });
-      const books = newBooks();
+      const expectedLines = newExpectedLines();
       mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
-      appendFileSync(join(data, 'logs', 'edge_logs', 'app.ndjson'), books.line());
+      appendFileSync(join(data, 'logs', 'edge_logs', 'app.ndjson'), expectedLines.line());
       for (const level of ['trace', 'info'])
         await withService(
           data,

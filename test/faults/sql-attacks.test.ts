@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { TOKEN } from '../helpers.ts';
+import { TOKEN } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
 import { type Attack, type Dialect, GROUPS } from './sql/attacks.ts';
+import { type Answer, type Harness, shared, type Way, withTwins } from './sql/harness.ts';
 import { hostile } from './sql/names.ts';
-import { type Answer, type Stage, shared, type Way, withTwins } from './sql/stage.ts';
 
 const WAYS: readonly Way[] = ['get', 'json', 'form'];
 /** A busy machine takes ten times as long as a quiet one. */
@@ -13,8 +13,8 @@ const DIALECTS: readonly Dialect[] = ['bigquery', 'duckdb'];
 const INSIDES =
   /\b(?:Parser|Binder|Catalog|Conversion|Invalid Input|Out of Range|IO|INTERNAL|Permission|Not implemented|Serialization) Error|\bDid you mean|\bCandidate|\bLINE \d+:|duckdb|json_serialize|\.ts:\d|node_modules/i;
 
-describe('consumer SQL: attacks', () => {
-  const twins = shared<readonly [Stage, Stage]>(withTwins);
+describe("callers' SQL: attacks", () => {
+  const twins = shared<readonly [Harness, Harness]>(withTwins);
 
   for (const [id, { title, attacks }] of Object.entries(GROUPS))
     faultCase(
@@ -58,7 +58,7 @@ describe('consumer SQL: attacks', () => {
 
 /** Asks each attack in both dialects, in the ways that `waysOf` gives for its number. */
 async function strikeAll(
-  twins: readonly [Stage, Stage],
+  twins: readonly [Harness, Harness],
   attacks: readonly Attack[],
   waysOf: (n: number) => readonly Way[],
 ): Promise<void> {
@@ -76,7 +76,7 @@ async function strikeAll(
 }
 
 async function strikeHostile(
-  twins: readonly [Stage, Stage],
+  twins: readonly [Harness, Harness],
   isAsked: (n: number) => boolean,
 ): Promise<void> {
   const faults: string[] = [];
@@ -95,18 +95,18 @@ async function strikeHostile(
 
 /** Asks both twins; gives what came, and what is wrong with it, or null. */
 async function strike(
-  stages: readonly [Stage, Stage],
+  harnesses: readonly [Harness, Harness],
   sql: string,
   dialect: Dialect,
   way: Way,
 ): Promise<{ got: string; fault: string | null }> {
-  const token = (stage: Stage) => (way === 'get' ? stage.pinned : TOKEN);
+  const token = (harness: Harness) => (way === 'get' ? harness.pinned : TOKEN);
   const answers = await Promise.all(
-    stages.map((stage) => stage.ask({ sql, dialect, way, token: token(stage) })),
+    harnesses.map((harness) => harness.ask({ sql, dialect, way, token: token(harness) })),
   );
   const [first, second] = answers.map(({ text }) => text.slice(0, 500));
   const [got = '', other] = answers.map(({ status, code }) => `${status} ${code}`);
-  const leaks = stages.flatMap((stage, i) => stage.leaks(answers[i] as Answer));
+  const leaks = harnesses.flatMap((harness, i) => harness.leaks(answers[i] as Answer));
   let fault: string | null = null;
   if (leaks.length > 0) fault = `tells ${leaks}: ${first} ${second}`;
   else if (answers[0] && answers[1] && !alike(answers[0], answers[1]))

@@ -2,13 +2,13 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { eventually } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
+import { ledger, memoryMb } from './setup.ts';
 import { type Bombs, EXPRESSIONS, MEMORY, PLANS, RESULTS, TIME } from './sql/bombs.ts';
 import { ENDS } from './sql/ends.ts';
-import { type Answer, CALLER, type Stage, withStage } from './sql/stage.ts';
-import { ledger, memoryMb } from './trial.ts';
+import { type Answer, CALLER, type Harness, withHarness } from './sql/harness.ts';
 
 const TIMEOUT_MS = 1000;
 /** How long others may be kept waiting on a machine that does little else. */
@@ -40,37 +40,37 @@ const ALLOWED = [
   '504 QUERY_TIMEOUT',
 ];
 
-describe('consumer SQL: bombs', () => {
+describe("callers' SQL: bombs", () => {
   faultCase('S06a', 'what takes memory beside the engine’s own: one after the other', () =>
-    loaded((stage) => drop(stage, MEMORY)),
+    loaded((harness) => drop(harness, MEMORY)),
   );
 
   faultCase('S06b', 'what takes memory beside the engine’s own: 20 at a time', () =>
-    loaded((stage) => drop(stage, MEMORY, 20)),
+    loaded((harness) => drop(harness, MEMORY, 20)),
   );
 
   faultCase(
     'S07',
     'what takes time is ended, or refused when it could not be',
-    () => loaded((stage) => drop(stage, TIME)),
+    () => loaded((harness) => drop(harness, TIME)),
     { timeoutMs: 300_000 },
   );
 
   faultCase(
     'S09',
     'what is long in the planning, or deep, is refused',
-    () => loaded((stage) => drop(stage, sampled(PLANS))),
+    () => loaded((harness) => drop(harness, sampled(PLANS))),
     { timeoutMs: 600_000 },
   );
 
   faultCase('S10', 'an answer that is too large is refused, and does not hold up others', () =>
-    loaded((stage) => drop(stage, RESULTS)),
+    loaded((harness) => drop(harness, RESULTS)),
   );
 
   faultCase(
     'S11',
     'expressions that are long in the making or the matching',
-    () => loaded((stage) => drop(stage, EXPRESSIONS)),
+    () => loaded((harness) => drop(harness, EXPRESSIONS)),
     { timeoutMs: 300_000 },
   );
 
@@ -78,8 +78,8 @@ describe('consumer SQL: bombs', () => {
     'S13b',
     'numbers, times and texts at the ends of what there is fail no query',
     () =>
-      withStage(0, { env: SETTINGS, inside: BOUND }, (stage) =>
-        drop(stage, sampled(ENDS), 1, UNFIT),
+      withHarness(0, { env: SETTINGS, inside: BOUND }, (harness) =>
+        drop(harness, sampled(ENDS), 1, UNFIT),
       ),
     { timeoutMs: 900_000 },
   );
@@ -93,26 +93,26 @@ function sampled(bombs: Bombs): Bombs {
 }
 
 /** A service of little memory and little time with many lines of the caller. */
-function loaded(action: (stage: Stage) => Promise<void>): Promise<void> {
-  return withStage(0, { env: SETTINGS, inside: BOUND }, async (stage) => {
-    const before = await eventually(async () => (await ledger(stage.service)).rows);
-    const folder = join(stage.data, 'logs', 'edge_logs');
+function loaded(action: (harness: Harness) => Promise<void>): Promise<void> {
+  return withHarness(0, { env: SETTINGS, inside: BOUND }, async (harness) => {
+    const before = await eventually(async () => (await ledger(harness.service)).rows);
+    const folder = join(harness.data, 'logs', 'edge_logs');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'many.ndjson'), lines().join(''));
     await eventually(async () =>
-      expect((await ledger(stage.service)).rows).to.equal(before + LINES),
+      expect((await ledger(harness.service)).rows).to.equal(before + LINES),
     );
-    await action(stage);
+    await action(harness);
   });
 }
 
 function lines(): string[] {
-  const books = newBooks('many');
+  const expectedLines = newExpectedLines('many');
   return Array.from({ length: LINES }, (_, n) => {
     const text = Array.from({ length: 8 }, (_unused, i) =>
       ((n + 1) * 2654435761 * (i + 1)).toString(36),
     );
-    const line = JSON.parse(books.line());
+    const line = JSON.parse(expectedLines.line());
     const timestamp = new Date(Date.UTC(2026, 7, 21, 12, 0, 20, n % 1000) + n).toISOString();
     const metadata = { request: { path: `/rest/${n % 100}`, method: 'GET' }, list: text };
     const event_message = text.join(' ').repeat(4);
@@ -121,8 +121,8 @@ function lines(): string[] {
 }
 
 /** Asks all of them, `abreast` at a time, while lines come in and others ask. */
-async function drop(stage: Stage, bombs: Bombs, abreast = 1, never = NEVER): Promise<void> {
-  const { service } = stage;
+async function drop(harness: Harness, bombs: Bombs, abreast = 1, never = NEVER): Promise<void> {
+  const { service } = harness;
   const faults: string[] = [];
   const tally = new Map<string, number>();
   const heavy: { what: string; mb: number; lateMs: number }[] = [];
@@ -134,10 +134,10 @@ async function drop(stage: Stage, bombs: Bombs, abreast = 1, never = NEVER): Pro
     for (let bomb = queue.shift(); bomb; bomb = queue.shift()) {
       const { name, sql, dialect } = bomb;
       const what = `${name} (${dialect})`;
-      forgetPeak(stage);
+      forgetPeak(harness);
       const began = performance.now();
       const signal = AbortSignal.timeout(TIMEOUT_MS * abreast + LATE_MS);
-      const answer = await stage
+      const answer = await harness
         .ask({ sql, dialect, way: 'json', signal })
         .catch((error: Error) => error);
       const lateMs = performance.now() - began - TIMEOUT_MS;
@@ -159,7 +159,7 @@ async function drop(stage: Stage, bombs: Bombs, abreast = 1, never = NEVER): Pro
       if (mb > MEMORY_MB + SLACK_MB) faults.push(`${what}: ${mb.toFixed(0)} MB more than idle`);
     }
   };
-  await meanwhile(stage, faults, () =>
+  await meanwhile(harness, faults, () =>
     Promise.all(Array.from({ length: abreast }, worker)).then(() => {}),
   );
   const most = heavy.toSorted((a, b) => b.mb - a.mb)[0];
@@ -175,7 +175,7 @@ function shown(answer: Answer | Error): string {
 }
 
 /** The highest mark of memory begins anew. */
-function forgetPeak({ service }: Stage) {
+function forgetPeak({ service }: Harness) {
   try {
     writeFileSync(`/proc/${service.child.pid}/clear_refs`, '5');
   } catch {
@@ -185,13 +185,13 @@ function forgetPeak({ service }: Stage) {
 
 /** Until `action` ends lines are written and the process, the store and a saved query are asked; then the lines must be there. */
 async function meanwhile(
-  { data, service }: Stage,
+  { data, service }: Harness,
   faults: string[],
   action: () => Promise<void>,
 ): Promise<void> {
   const before = await eventually(async () => (await ledger(service, 'auth_logs')).rows);
   const file = join(data, 'logs', 'auth_logs', 'meanwhile.ndjson');
-  const books = newBooks('meanwhile');
+  const expectedLines = newExpectedLines('meanwhile');
   const slowest = { livez: 0, saved: 0, stored: 0 };
   let written = 0;
   let over = false;
@@ -204,7 +204,7 @@ async function meanwhile(
   };
   const asking = (async () => {
     while (!over && !ended()) {
-      appendFileSync(file, books.line('auth_logs'));
+      appendFileSync(file, expectedLines.line('auth_logs'));
       written++;
       await timed('livez', async () =>
         expect((await fetch(`${service.url}/livez`)).status).to.equal(200),

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { withFolder, withStore } from '../helpers.ts';
+import { withFolder, withStore } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
-import { withStage } from './sql/stage.ts';
+import { withHarness } from './sql/harness.ts';
 
 /**
  * What the engine knew when the list of what is allowed was made, a name a line: its version, functions, keywords and types. A
@@ -11,7 +11,7 @@ import { withStage } from './sql/stage.ts';
  */
 const JUDGED = new URL('fixtures/judged.txt', import.meta.url);
 
-describe('consumer SQL: the engine', () => {
+describe("callers' SQL: the engine", () => {
   faultCase(
     'S17',
     'each function, keyword and type of the engine was judged',
@@ -54,11 +54,11 @@ async function engine(data: string) {
 /** Those that SQL of a caller may call: the others are not there, to him. */
 async function allowedOf(functions: readonly string[]): Promise<ReadonlySet<string>> {
   const allowed = new Set<string>();
-  await withStage(0, {}, async (stage) => {
+  await withHarness(0, {}, async (harness) => {
     for (const name of functions) {
       if (!/^[A-Za-z_]\w*$/.test(name)) continue;
       const sql = `select ${name}(id) as x from edge_logs limit 1`;
-      const { text } = await stage.ask({ sql, dialect: 'duckdb', way: 'json' });
+      const { text } = await harness.ask({ sql, dialect: 'duckdb', way: 'json' });
       if (!text.includes(`There is no function ${name.toUpperCase()} here`))
         allowed.add(`function ${name}`);
     }

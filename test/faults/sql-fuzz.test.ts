@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TOKEN } from '../helpers.ts';
+import { TOKEN } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import { ACCEPTED } from './sql/accepted.ts';
 import type { Dialect } from './sql/attacks.ts';
+import { type Answer, type Harness, type Way, withTwins } from './sql/harness.ts';
 import { queries } from './sql/mutate.ts';
-import { type Answer, type Stage, type Way, withTwins } from './sql/stage.ts';
 
 const FEW = 300;
 const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 10_000 : 600));
@@ -26,7 +26,7 @@ const ENDED = ['400 QUERY_TOO_LARGE', '504 QUERY_TIMEOUT'];
 const PROMISE = 'answered with nothing hidden, or refused';
 const TIMEOUT_MS = 300_000;
 
-describe('consumer SQL: random changes to queries', () => {
+describe("callers' SQL: random changes to queries", () => {
   faultCase('S01e', `${FEW} accepted queries, changed at random: ${PROMISE}`, () => fuzz(FEW, 77), {
     timeoutMs: TIMEOUT_MS + FEW * 1000,
   });
@@ -44,24 +44,24 @@ describe('consumer SQL: random changes to queries', () => {
 function fuzz(runs: number, seed: number): Promise<void> {
   const tally = new Map<string, number>();
   return withTwins(
-    async (stages) => {
+    async (harnesses) => {
       for (const sql of ACCEPTED) {
-        const answer = await stages[0].ask({ sql, way: 'json' });
+        const answer = await harnesses[0].ask({ sql, way: 'json' });
         expect(answer.status, `${sql}: ${answer.text.slice(0, 500)}`).to.equal(200);
       }
-      const before = await Promise.all(stages.map((stage) => stage.state()));
+      const before = await Promise.all(harnesses.map((harness) => harness.state()));
       console.log(`      TAILPOND_TEST_SEED=${seed}`);
       await fc.assert(
         fc.asyncProperty(
           queries,
           fc.constantFrom<Dialect>('bigquery', 'duckdb'),
           fc.constantFrom<Way>('get', 'json', 'form'),
-          (sql, dialect, way) => judge(stages, sql, dialect, way, tally),
+          (sql, dialect, way) => judge(harnesses, sql, dialect, way, tally),
         ),
         { seed, numRuns: runs, ...(PATH ? { path: PATH } : {}) },
       );
       console.log(`      ${JSON.stringify([...tally])}`);
-      expect(await Promise.all(stages.map((stage) => stage.state()))).to.deep.equal(before);
+      expect(await Promise.all(harnesses.map((harness) => harness.state()))).to.deep.equal(before);
       // A fuzzer of which all is refused finds nothing behind the parser.
       expect(tally.get('200 ') ?? 0).to.be.above(runs / 25);
     },
@@ -70,27 +70,27 @@ function fuzz(runs: number, seed: number): Promise<void> {
 }
 
 async function judge(
-  stages: readonly [Stage, Stage],
+  harnesses: readonly [Harness, Harness],
   sql: string,
   dialect: Dialect,
   way: Way,
   tally: Map<string, number>,
 ): Promise<void> {
-  const ask = (stage: Stage) =>
-    stage.ask({ sql, dialect, way, token: way === 'get' ? stage.pinned : TOKEN });
-  const answers = await Promise.all(stages.map(ask));
+  const ask = (harness: Harness) =>
+    harness.ask({ sql, dialect, way, token: way === 'get' ? harness.pinned : TOKEN });
+  const answers = await Promise.all(harnesses.map(ask));
   for (const [i, answer] of answers.entries()) {
     const got = `${answer.status} ${answer.code}`;
     tally.set(got, (tally.get(got) ?? 0) + 1);
     expect(ALLOWED, answer.text.slice(0, 500)).to.include(got);
-    expect(stages[i]?.leaks(answer), answer.text.slice(0, 500)).to.deep.equal([]);
+    expect(harnesses[i]?.leaks(answer), answer.text.slice(0, 500)).to.deep.equal([]);
   }
   if (answers[0]?.text === answers[1]?.text) return;
   // Some answers are others each time, with nothing hidden in them: the time, or which row comes first.
   const again: string[] = [];
-  for (const [i, stage] of stages.entries()) {
+  for (const [i, harness] of harnesses.entries()) {
     const all = [answers[i] as Answer];
-    for (let n = 0; n < 4; n++) all.push(await ask(stage));
+    for (let n = 0; n < 4; n++) all.push(await ask(harness));
     // How far a query comes before it is ended depends on what else the machine does, unless it never comes to an answer.
     const whole = all.filter(({ status, code }) => !ENDED.includes(`${status} ${code}`));
     const seen = new Set((whole.length > 0 ? whole : all).map(({ text }) => text));

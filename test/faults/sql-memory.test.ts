@@ -1,8 +1,8 @@
 import { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'chai';
-import { eventually, type Pond, withFolder, withPond } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { eventually, type Ingesting, withFolder, withIngest } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 
 const OUT_OF_MEMORY = 'Out of Memory Error: failed to allocate data of size 2.0 KiB';
 /** Seconds of work, that an interrupt ends. */
@@ -11,14 +11,14 @@ const SLOW =
 const INSERT = /^insert into auth_logs/;
 
 /** SQL of callers can take the engine's memory at any statement of ingest: here the engine says so at chosen ones. */
-describe('consumer SQL: memory that ingest lacks', () => {
+describe("callers' SQL: memory that ingest lacks", () => {
   faultCase('S06c', 'a ROLLBACK that lacks memory, too, is made before the next statement', () =>
     withFolder((data) =>
-      withPond(data, async (pond) => {
+      withIngest(data, async (ingesting) => {
         const failing = failures({ insert: 1, rollback: 2 });
         try {
-          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
-          expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+          ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
+          expect((await ingesting.lines(1, 'auth_logs')).rows).to.equal(1);
           expect(failing.left).to.deep.equal({ insert: 0, rollback: 0 });
         } finally {
           failing.end();
@@ -29,17 +29,17 @@ describe('consumer SQL: memory that ingest lacks', () => {
 
   faultCase('S06d', 'SQL of callers ends, and none begins before the lines are tried again', () =>
     withFolder((data) =>
-      withPond(data, async (pond) => {
+      withIngest(data, async (ingesting) => {
         const failing = failures({ insert: 1, rollback: 0 });
         try {
-          const first = query(pond, SLOW);
-          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
+          const first = query(ingesting, SLOW);
+          ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
           expect(await first).to.equal('QUERY_TOO_LARGE');
           // The first try has ended this one, and the next is yet to come.
-          const next = query(pond, 'select 1').then((got) => failing.events.push(got));
+          const next = query(ingesting, 'select 1').then((got) => failing.events.push(got));
           await next;
           expect(failing.events).to.deep.equal(['insert', 'insert', 'answered']);
-          expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+          expect((await ingesting.lines(1, 'auth_logs')).rows).to.equal(1);
         } finally {
           failing.end();
         }
@@ -49,26 +49,26 @@ describe('consumer SQL: memory that ingest lacks', () => {
 
   faultCase('S06e', 'lines that lack memory without SQL of callers do not hold it up', () =>
     withFolder((data) =>
-      withPond(data, async (pond) => {
+      withIngest(data, async (ingesting) => {
         const failing = failures({ insert: Number.POSITIVE_INFINITY, rollback: 0 });
         try {
-          pond.write('auth_logs/a.ndjson', newBooks().line('auth_logs'));
+          ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
           // One that runs at the moment of the first failure may be ended for it; the next is answered.
           for (let n = 0; n < 5; n++)
             await eventually(async () =>
-              expect(await query(pond, 'select 1')).to.equal('answered'),
+              expect(await query(ingesting, 'select 1')).to.equal('answered'),
             );
         } finally {
           failing.end();
         }
-        expect((await pond.lines(1, 'auth_logs')).rows).to.equal(1);
+        expect((await ingesting.lines(1, 'auth_logs')).rows).to.equal(1);
       }),
     ),
   );
 });
 
-function query({ store }: Pond, sql: string): Promise<string> {
-  return store.sandbox.query(sql, {}, { maxRows: 1 }).then(
+function query({ store }: Ingesting, sql: string): Promise<string> {
+  return store.callerPool.query(sql, {}, { maxRows: 1 }).then(
     () => 'answered',
     (error) => error.code ?? String(error),
   );

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { eventually, TOKEN } from '../helpers.ts';
+import { eventually, TOKEN } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
-import { type Answer, CALLER, read, type Stage, withStage, withTwins } from './sql/stage.ts';
-import { ledger } from './trial.ts';
+import { ledger } from './setup.ts';
+import { type Answer, CALLER, type Harness, read, withHarness, withTwins } from './sql/harness.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
 const COUNTS = '/api/endpoints/query/usage.api-counts';
@@ -146,17 +146,17 @@ const ODD: Readonly<Record<string, readonly [request: Odd, statuses: readonly nu
   'sql by lql too': [{ query: `${QUERY}&sql=${SQL}&lql=x` }, [200, 400]],
 };
 
-describe('consumer SQL: requests', () => {
+describe("callers' SQL: requests", () => {
   faultCase('S15a', 'odd parameters and bodies are refused, never a 5xx, and tell nothing', () =>
-    withStage(0, {}, async (stage) => {
+    withHarness(0, {}, async (harness) => {
       const faults: string[] = [];
       for (const [name, [request, statuses]] of Object.entries(ODD)) {
-        const answer = await send(stage, LOGS, request);
+        const answer = await send(harness, LOGS, request);
         if (!statuses.includes(answer.status))
           faults.push(
             `${name}: ${answer.status} instead of ${statuses}: ${answer.text.slice(0, 300)}`,
           );
-        const leaks = stage.leaks(answer);
+        const leaks = harness.leaks(answer);
         if (leaks.length > 0) faults.push(`${name}: tells ${leaks}`);
       }
       expect(faults.join('\n')).to.equal('');
@@ -164,7 +164,7 @@ describe('consumer SQL: requests', () => {
   );
 
   faultCase('S15b', 'a token of one project stays in it, wherever another one is named', () =>
-    withTwins(async (stages) => {
+    withTwins(async (harnesses) => {
       const others: Record<string, Odd> = {
         'in the query': { query: `project=theirs&sql=${SQL}` },
         'in the body': json({ project: 'theirs', sql: SQL }),
@@ -193,18 +193,18 @@ describe('consumer SQL: requests', () => {
       };
       const faults: string[] = [];
       for (const [name, request] of Object.entries(others))
-        for (const stage of stages) {
-          const answer = await send(stage, LOGS, request, stage.pinned);
-          const leaks = stage.leaks(answer).filter((secret) => answer.text.includes(secret));
+        for (const harness of harnesses) {
+          const answer = await send(harness, LOGS, request, harness.pinned);
+          const leaks = harness.leaks(answer).filter((secret) => answer.text.includes(secret));
           if (![200, 400, 403].includes(answer.status) || leaks.length > 0)
             faults.push(`${name}: ${answer.text.slice(0, 300)}`);
         }
-      for (const stage of stages) {
+      for (const harness of harnesses) {
         const open = await send(
-          stage,
+          harness,
           COUNTS,
           json({ interval: 'daily', project: '.*', sql: 'select count(*) as n from requests' }),
-          stage.pinned,
+          harness.pinned,
         );
         expect(open.status, open.text).to.be.oneOf([200, 403]);
       }
@@ -213,7 +213,7 @@ describe('consumer SQL: requests', () => {
   );
 
   faultCase('S15c', 'an answer that is kept is given to nobody who asked something else', () =>
-    withStage(0, {}, async (stage) => {
+    withHarness(0, {}, async (harness) => {
       const now = Date.now();
       const requests = ['mine', 'mine', 'theirs', 'theirs', 'theirs'].map((project, n) => ({
         id: `now-${n}`,
@@ -222,18 +222,18 @@ describe('consumer SQL: requests', () => {
         metadata: { request: { path: '/rest/v1/x', url: `https://${project}.test/` } },
       }));
       const text = requests.map((line) => `${JSON.stringify(line)}\n`).join('');
-      const before = (await ledger(stage.service)).rows;
-      writeFileSync(join(stage.data, 'logs', 'edge_logs', 'now.ndjson'), text);
+      const before = (await ledger(harness.service)).rows;
+      writeFileSync(join(harness.data, 'logs', 'edge_logs', 'now.ndjson'), text);
       await eventually(async () =>
-        expect((await ledger(stage.service)).rows).to.equal(before + requests.length),
+        expect((await ledger(harness.service)).rows).to.equal(before + requests.length),
       );
       const ask = async (sql: string, project = 'test') =>
         (
           await send(
-            stage,
+            harness,
             COUNTS,
             json({ interval: 'daily', project, ...(sql && { sql }) }),
-            project === 'mine' ? stage.pinned : TOKEN,
+            project === 'mine' ? harness.pinned : TOKEN,
           )
         ).rows;
       const count = 'select count(*) as n from requests';
@@ -249,7 +249,7 @@ describe('consumer SQL: requests', () => {
 });
 
 async function send(
-  { service }: Stage,
+  { service }: Harness,
   path: string,
   { query, headers, body }: Odd,
   token = TOKEN,

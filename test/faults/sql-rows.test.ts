@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../helpers.ts';
+import { eventually } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
+import { ledger } from './setup.ts';
 import { ACCEPTED } from './sql/accepted.ts';
 import { usesOf } from './sql/ends.ts';
-import { CALLER, type Stage, withStage } from './sql/stage.ts';
-import { ledger } from './trial.ts';
+import { CALLER, type Harness, withHarness } from './sql/harness.ts';
 
 /** JSON that a line may hold as a value, each as it is written in the line. */
 const VALUES: readonly string[] = [
@@ -114,7 +114,7 @@ const VALUES: readonly string[] = [
   '"\\u0000"',
 ];
 
-describe('consumer SQL: rows', () => {
+describe("callers' SQL: rows", () => {
   for (const [id, project] of [
     ['S13c', CALLER.project],
     ['S14', 'theirs'],
@@ -125,7 +125,7 @@ describe('consumer SQL: rows', () => {
         ? 'no value in a row that is hidden makes a query fail'
         : 'no value in a row makes a query fail',
       () =>
-        withStage(0, { env: { TAILPOND_LOG_LEVEL: 'info' } }, async (stage) => {
+        withHarness(0, { env: { TAILPOND_LOG_LEVEL: 'info' } }, async (harness) => {
           const fields = ['m.v', 'm.v.a', 'm', 'event_message', 'metadata'];
           const from = 'from edge_logs cross join unnest(metadata) m';
           const queries = [
@@ -149,13 +149,13 @@ describe('consumer SQL: rows', () => {
           const statuses = async () => {
             const found: string[] = [];
             for (const sql of queries) {
-              const { status, code } = await stage.ask({ sql, way: 'json' });
+              const { status, code } = await harness.ask({ sql, way: 'json' });
               found.push(`${status} ${code}`);
             }
             return found;
           };
           const before = await statuses();
-          await ship(stage, project);
+          await ship(harness, project);
           const after = await statuses();
           const faults = queries
             .map((sql, n) => `${before[n]}, then ${after[n]}: ${sql}`)
@@ -169,7 +169,7 @@ describe('consumer SQL: rows', () => {
 });
 
 /** A line for each value: as a field, within a record, within a list, and as the message. */
-async function ship({ data, service }: Stage, project: string): Promise<void> {
+async function ship({ data, service }: Harness, project: string): Promise<void> {
   const lines = VALUES.flatMap((value) => [
     `"metadata":{"v":${value},"w":${value}}`,
     `"metadata":{"v":{"a":${value},"v":[${value}]}}`,
@@ -184,7 +184,7 @@ async function ship({ data, service }: Stage, project: string): Promise<void> {
   writeFileSync(join(data, 'logs', 'edge_logs', 'hostile.ndjson'), lines.join(''));
   await eventually(async () => {
     const { rows, rejected } = await ledger(service);
-    // One was rejected by the stage itself.
+    // One was rejected by the harness itself.
     expect(rows - before + rejected - 1).to.equal(lines.length);
   });
 }

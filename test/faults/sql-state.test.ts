@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { faultCase, LONG } from './case.ts';
+import { idle } from './setup.ts';
 import { ACCEPTED } from './sql/accepted.ts';
-import { withStage } from './sql/stage.ts';
-import { idle } from './trial.ts';
+import { withHarness } from './sql/harness.ts';
 
 /** Seconds of work, that an interrupt ends. */
 const SLOW =
@@ -29,33 +29,33 @@ const MARKS: readonly string[] = [
   'select a.id, b.id as c, d.metadata as e from edge_logs a, edge_logs b, edge_logs c, edge_logs d',
 ];
 
-describe('consumer SQL: from one query to the next', () => {
+describe("callers' SQL: from one query to the next", () => {
   faultCase(
     'S08',
     `${ABORTS} clients leave; nothing goes on, and nobody else is interrupted`,
     () =>
-      withStage(
+      withHarness(
         0,
         { env: { TAILPOND_QUERY_TIMEOUT: '30s', TAILPOND_LOG_LEVEL: 'info' } },
-        async (stage) => {
+        async (harness) => {
           const quick = { sql: 'select count(*) as n from edge_logs', way: 'json' } as const;
-          const right = (await stage.ask(quick)).text;
+          const right = (await harness.ask(quick)).text;
           expect(JSON.parse(right).result).to.deep.equal([{ n: 12 }]);
           const faults: string[] = [];
           for (let n = 0; n < ABORTS; n++) {
             const leaving = new AbortController();
-            const left = stage
+            const left = harness
               .ask({ sql: SLOW, way: n % 2 ? 'get' : 'json', signal: leaving.signal })
               .catch(() => null);
             await delay(LEAVES[n % LEAVES.length]);
             leaving.abort();
-            const answer = await stage.ask(quick);
+            const answer = await harness.ask(quick);
             if (answer.text !== right) faults.push(`after ${n}: ${answer.text.slice(0, 300)}`);
             await left;
           }
           expect(faults.join('\n')).to.equal('');
           // A query that nobody waits for any more would take a core.
-          await idle(stage.service);
+          await idle(harness.service);
         },
       ),
     { timeoutMs: 60_000 + ABORTS * 1000 },
@@ -65,22 +65,22 @@ describe('consumer SQL: from one query to the next', () => {
     'S12',
     'a query leaves nothing behind for the next one on its connection',
     () =>
-      withStage(
+      withHarness(
         0,
         { env: { TAILPOND_QUERY_TIMEOUT: '10s', TAILPOND_LOG_LEVEL: 'info' } },
-        async (stage) => {
+        async (harness) => {
           const fixed = ACCEPTED.filter((sql) => /order by|array_agg/.test(sql));
           const answers = () =>
-            Promise.all(fixed.map(async (sql) => (await stage.ask({ sql, way: 'json' })).text));
+            Promise.all(fixed.map(async (sql) => (await harness.ask({ sql, way: 'json' })).text));
           const before = await answers();
           for (const sql of MARKS) {
             const marks = await Promise.all(
-              [0, 1, 2].map(() => stage.ask({ sql, dialect: 'duckdb', way: 'json' })),
+              [0, 1, 2].map(() => harness.ask({ sql, dialect: 'duckdb', way: 'json' })),
             );
             for (const { status, text } of marks)
               expect(status, `${sql}: ${text.slice(0, 300)}`).to.be.oneOf([200, 400, 504]);
             expect(await answers(), sql).to.deep.equal(before);
-            const names = await stage.ask({
+            const names = await harness.ask({
               sql: 'select a from x',
               dialect: 'duckdb',
               way: 'json',

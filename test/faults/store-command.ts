@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type SpawnOptions, spawnService } from '../helpers.ts';
+import { type SpawnOptions, spawnService } from '../support/helpers.ts';
 
 /** Runs `tailpond store <words>` on a data folder to its end. `text` is what it wrote, on stdout and stderr. */
 export async function storeCommand(

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultCase, notHere } from './case.ts';
-import { PASSAGES, run, settles, through, withTrial } from './trial.ts';
+import { PASSAGES, run, settles, through, withSetup } from './setup.ts';
 
 describe('the drop folder', () => {
   for (const [i, passage] of PASSAGES.entries()) {
@@ -14,28 +14,28 @@ describe('the drop folder', () => {
         `T28${letter}${i + 1}`,
         `${name} is renamed away and made anew: what is in the new one is read, ${passage}`,
         () =>
-          withTrial(async (trial) => {
+          withSetup(async (setup) => {
             await through(
-              trial,
+              setup,
               passage,
               async (service) => {
-                writeFileSync(trial.at('app.log'), trial.lines(5));
-                await settles(service, trial);
+                writeFileSync(setup.at('app.log'), setup.lines(5));
+                await settles(service, setup);
               },
               () => {
-                renameSync(join(trial.data, name), join(trial.data, 'away'));
+                renameSync(join(setup.data, name), join(setup.data, 'away'));
                 // As before, and then more; and files that were not there.
-                writeFileSync(trial.at('app.log'), trial.lines(7));
-                writeFileSync(trial.at('deep/other.log'), trial.lines(3));
+                writeFileSync(setup.at('app.log'), setup.lines(7));
+                writeFileSync(setup.at('deep/other.log'), setup.lines(3));
               },
               async (service) => {
-                await settles(service, trial);
-                appendFileSync(trial.at('app.log'), trial.lines(2));
-                appendFileSync(trial.at('deep/other.log'), trial.lines(2));
-                await settles(service, trial);
+                await settles(service, setup);
+                appendFileSync(setup.at('app.log'), setup.lines(2));
+                appendFileSync(setup.at('deep/other.log'), setup.lines(2));
+                await settles(service, setup);
               },
             );
-            await run(trial.data, (service) => settles(service, trial));
+            await run(setup.data, (service) => settles(service, setup));
           }),
       );
     }
@@ -44,26 +44,26 @@ describe('the drop folder', () => {
       `T28c${i + 1}`,
       `logs is renamed away and comes back, and nothing is doubled, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const [logs, away] = [join(trial.data, 'logs'), join(trial.data, 'away')];
+        withSetup(async (setup) => {
+          const [logs, away] = [join(setup.data, 'logs'), join(setup.data, 'away')];
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
-              writeFileSync(trial.at('app.log'), trial.lines(5));
-              await settles(service, trial);
+              writeFileSync(setup.at('app.log'), setup.lines(5));
+              await settles(service, setup);
               renameSync(logs, away);
-              writeFileSync(trial.at('between.log'), trial.lines(5));
-              await settles(service, trial);
+              writeFileSync(setup.at('between.log'), setup.lines(5));
+              await settles(service, setup);
             },
             () => {
               rmSync(logs, { recursive: true });
               renameSync(away, logs);
-              appendFileSync(trial.at('app.log'), trial.lines(5));
+              appendFileSync(setup.at('app.log'), setup.lines(5));
             },
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
           );
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
     );
 
@@ -71,8 +71,8 @@ describe('the drop folder', () => {
     if (!mayMount()) notHere(`T28d${i + 1}`, title, 'only root may mount');
     else
       faultCase(`T28d${i + 1}`, title, () =>
-        withTrial(async (trial) => {
-          const logs = join(trial.data, 'logs');
+        withSetup(async (setup) => {
+          const logs = join(setup.data, 'logs');
           let mounted = 0;
           const mount = () => {
             execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', logs]);
@@ -85,25 +85,25 @@ describe('the drop folder', () => {
           };
           try {
             await through(
-              trial,
+              setup,
               passage,
               async (service) => {
-                writeFileSync(trial.at('app.log'), trial.lines(5));
-                await settles(service, trial);
+                writeFileSync(setup.at('app.log'), setup.lines(5));
+                await settles(service, setup);
                 mount();
-                writeFileSync(trial.at('app.log'), trial.lines(3));
-                writeFileSync(trial.at('volume.log'), trial.lines(3));
-                await settles(service, trial);
+                writeFileSync(setup.at('app.log'), setup.lines(3));
+                writeFileSync(setup.at('volume.log'), setup.lines(3));
+                await settles(service, setup);
               },
               () => {
                 unmount();
-                appendFileSync(trial.at('app.log'), trial.lines(5));
+                appendFileSync(setup.at('app.log'), setup.lines(5));
               },
               async (service) => {
-                await settles(service, trial);
+                await settles(service, setup);
                 mount();
-                writeFileSync(trial.at('again.log'), trial.lines(3));
-                await settles(service, trial);
+                writeFileSync(setup.at('again.log'), setup.lines(3));
+                await settles(service, setup);
               },
             );
           } finally {

@@ -11,9 +11,9 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { eventually, type Service, spawnService } from '../helpers.ts';
+import { eventually, type Service, spawnService } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
-import { ledger, PASSAGES, run, settles, through, withTrial } from './trial.ts';
+import { ledger, PASSAGES, run, settles, through, withSetup } from './setup.ts';
 
 const ROOT_USER = process.geteuid?.() === 0;
 /** The user nobody of Debian, whom file permissions bind. */
@@ -25,41 +25,41 @@ describe('what is not a log file', () => {
       `T16${'abc'[i]}`,
       `links out of the folder, FIFO, device, socket, a folder: refused and named, nothing hangs, the database stays locked, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const socket = createServer().listen(trial.at('socket.log'));
+        withSetup(async (setup) => {
+          const socket = createServer().listen(setup.at('socket.log'));
           try {
             await through(
-              trial,
+              setup,
               passage,
               async (service) => {
-                writeFileSync(trial.at('app.log'), trial.lines(3));
-                writeFileSync(join(trial.data, 'outside.log'), '{"id":"outside"}\n');
+                writeFileSync(setup.at('app.log'), setup.lines(3));
+                writeFileSync(join(setup.data, 'outside.log'), '{"id":"outside"}\n');
                 for (const [name, target] of [
                   ['passwd.log', '/etc/passwd'],
-                  ['database.log', join(trial.data, 'store/tailpond.duckdb')],
-                  ['outside.log', join(trial.data, 'outside.log')],
+                  ['database.log', join(setup.data, 'store/tailpond.duckdb')],
+                  ['outside.log', join(setup.data, 'outside.log')],
                   ['climbing.log', '../../outside.log'],
                   ['nowhere.log', 'nowhere-at-all.log'],
                   ['loop.log', 'loop.log'],
-                  ['folder-link.log', trial.data],
+                  ['folder-link.log', setup.data],
                   ['null.log', '/dev/null'],
                 ] as const)
-                  symlinkSync(target, trial.at(name));
-                execFileSync('mkfifo', [trial.at('pipe.log')]);
-                mkdirSync(trial.at('folder.ndjson'));
+                  symlinkSync(target, setup.at(name));
+                execFileSync('mkfifo', [setup.at('pipe.log')]);
+                mkdirSync(setup.at('folder.ndjson'));
                 // Read like any other folder.
-                writeFileSync(trial.at('folder.ndjson/app.log'), trial.lines(2));
+                writeFileSync(setup.at('folder.ndjson/app.log'), setup.lines(2));
                 // Only root may make a device; /dev/zero never ends.
-                if (ROOT_USER) execFileSync('mknod', [trial.at('zero.log'), 'c', '1', '5']);
+                if (ROOT_USER) execFileSync('mknod', [setup.at('zero.log'), 'c', '1', '5']);
                 await refuses(service);
-                await settles(service, trial);
-                await isLocked(trial.data);
+                await settles(service, setup);
+                await isLocked(setup.data);
               },
-              () => appendFileSync(trial.at('app.log'), trial.lines(3)),
+              () => appendFileSync(setup.at('app.log'), setup.lines(3)),
               async (service) => {
                 await refuses(service);
-                await settles(service, trial);
-                await isLocked(trial.data);
+                await settles(service, setup);
+                await isLocked(setup.data);
                 const named = service.log.filter(({ msg }) => msg === 'this is not read');
                 expect(named.map(({ file }) => file)).to.have.members(notRead());
               },
@@ -75,18 +75,18 @@ describe('what is not a log file', () => {
     'T36',
     'our own log, database and scratch files: not read, and nothing comes round',
     () =>
-      withTrial((trial) =>
+      withSetup((setup) =>
         run(
-          trial.data,
+          setup.data,
           async (service) => {
             // What a service writes beside the drop folder, under names of logs.
             for (const name of ['tailpond.log', 'store/tailpond.log', 'store/staging/own.ndjson'])
-              writeFileSync(join(trial.data, name), '{"id":"own"}\n');
-            writeFileSync(trial.at('app.log'), trial.lines(5));
-            await settles(service, trial);
+              writeFileSync(join(setup.data, name), '{"id":"own"}\n');
+            writeFileSync(setup.at('app.log'), setup.lines(5));
+            await settles(service, setup);
             const { bytes, refused } = await ledger(service);
             expect(refused).to.deep.equal([]);
-            await settles(service, trial);
+            await settles(service, setup);
             expect((await ledger(service)).bytes).to.equal(bytes);
           },
           { env: { TAILPOND_LOG_LEVEL: 'trace' } },
@@ -101,49 +101,49 @@ describe('a file that may not be read', () => {
       `T30${'abc'[i]}`,
       `is named and tried again until it may; others are not held up, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           // Root may read everything: then the service runs as another user, who owns the folder.
           const inside = ROOT_USER
             ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
             : [];
           const own = (path: string) => ROOT_USER && chownSync(path, NOBODY, NOBODY);
           const write = (name: string, count: number) => {
-            const path = trial.at(name);
-            appendFileSync(path, trial.lines(count));
+            const path = setup.at(name);
+            appendFileSync(path, setup.lines(count));
             own(path);
           };
           for (const name of ['.', 'logs', 'logs/edge_logs', 'logs/pgbouncer_logs']) {
-            mkdirSync(join(trial.data, name), { recursive: true });
-            own(join(trial.data, name));
+            mkdirSync(join(setup.data, name), { recursive: true });
+            own(join(setup.data, name));
           }
-          mkdirSync(trial.at('folder'));
-          own(trial.at('folder'));
+          mkdirSync(setup.at('folder'));
+          own(setup.at('folder'));
           const closed = ['edge_logs/closed.log', 'edge_logs/folder'];
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               write('open.log', 3);
-              await settles(service, trial);
+              await settles(service, setup);
               // As text that must come later, it is entered when it can be read.
-              const path = trial.at('closed.log');
+              const path = setup.at('closed.log');
               writeFileSync(path, '', { mode: 0 });
-              chmodSync(trial.at('folder'), 0);
+              chmodSync(setup.at('folder'), 0);
               appendFileSync(path, '{"id":"closed"}\n');
               own(path);
               await isRefused(service, closed);
               write('open.log', 3);
-              await settles(service, trial);
+              await settles(service, setup);
             },
             () => write('open.log', 3),
             async (service) => {
               await isRefused(service, closed);
-              await settles(service, trial);
-              trial.books.row('closed');
-              chmodSync(trial.at('closed.log'), 0o600);
-              chmodSync(trial.at('folder'), 0o700);
+              await settles(service, setup);
+              setup.expectedLines.row('closed');
+              chmodSync(setup.at('closed.log'), 0o600);
+              chmodSync(setup.at('folder'), 0o700);
               write('folder/app.log', 3);
-              await settles(service, trial);
+              await settles(service, setup);
               await isRefused(service, []);
             },
             { inside },
@@ -176,14 +176,14 @@ describe('a file name', () => {
       `T34${'abc'[i]}`,
       `of quotes, newlines, escapes, 255 bytes or no UTF-8 is read or refused, each log line stays one, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const undecodable = Buffer.concat([
-            Buffer.from(trial.at('x').slice(0, -1)),
+            Buffer.from(setup.at('x').slice(0, -1)),
             Buffer.from([0xff, 0xfe, 0x0a, 0x22]),
             Buffer.from('.log'),
           ]);
           const check = async (service: Service) => {
-            await settles(service, trial);
+            await settles(service, setup);
             const { refused } = await ledger(service);
             expect(refused).to.have.length(1);
             expect(refused[0]?.reason).to.equal('its name is not UTF-8');
@@ -197,12 +197,12 @@ describe('a file name', () => {
           };
           const write = () => {
             for (const name of NAMES) {
-              trial.books.bad('7');
-              appendFileSync(trial.at(name), `${trial.lines(1)}7\n`);
+              setup.expectedLines.bad('7');
+              appendFileSync(setup.at(name), `${setup.lines(1)}7\n`);
             }
           };
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               write();

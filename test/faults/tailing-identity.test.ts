@@ -8,36 +8,36 @@ import {
 } from 'node:fs';
 import { expect } from 'chai';
 import { SOURCES } from '../../ingest/index.ts';
-import { INSTALL } from '../end-to-end/shippers.ts';
+import { INSTALL } from '../e2e/shippers/shippers.ts';
 import { faultCase, notHere } from './case.ts';
 import { fakeTime } from './fake-time.ts';
-import { ledger, PASSAGES, run, settles, through, withTrial } from './trial.ts';
+import { ledger, PASSAGES, run, settles, through, withSetup } from './setup.ts';
 
 describe('files that are like each other', () => {
   for (const [i, passage] of PASSAGES.entries()) {
     faultCase(`T13${'abc'[i]}`, `that begin with the same 4 KiB are two, ${passage}`, () =>
-      withTrial(async (trial) => {
+      withSetup(async (setup) => {
         const header = `header ${'x'.repeat(4200)}`;
-        const [a, b] = [trial.at('a.log'), trial.at('b.log')];
+        const [a, b] = [setup.at('a.log'), setup.at('b.log')];
         await through(
-          trial,
+          setup,
           passage,
           async (service) => {
             for (const path of [a, b]) {
-              trial.books.bad(header);
+              setup.expectedLines.bad(header);
               writeFileSync(path, `${header}\n`);
             }
-            await settles(service, trial);
+            await settles(service, setup);
           },
           () => {
-            appendFileSync(a, trial.lines(3));
-            appendFileSync(b, trial.lines(7));
+            appendFileSync(a, setup.lines(3));
+            appendFileSync(b, setup.lines(7));
           },
           async (service) => {
-            await settles(service, trial);
-            appendFileSync(b, trial.lines(3));
-            appendFileSync(a, trial.lines(7));
-            await settles(service, trial);
+            await settles(service, setup);
+            appendFileSync(b, setup.lines(3));
+            appendFileSync(a, setup.lines(7));
+            await settles(service, setup);
           },
         );
       }),
@@ -47,30 +47,30 @@ describe('files that are like each other', () => {
       `T14${'abc'[i]}`,
       `a copy under another name is a file of its own, under a rotated name none, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const [original, other] = [trial.at('a.log'), trial.at('b.log')];
-          const lines = Array.from({ length: 20 }, () => trial.books.line());
+        withSetup(async (setup) => {
+          const [original, other] = [setup.at('a.log'), setup.at('b.log')];
+          const lines = Array.from({ length: 20 }, () => setup.expectedLines.line());
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               writeFileSync(original, lines.join(''));
-              await settles(service, trial);
+              await settles(service, setup);
             },
             () => {
               copyFileSync(original, other);
-              for (const line of lines) trial.books.copied(line);
-              copyFileSync(original, trial.at('a.log.1'));
+              for (const line of lines) setup.expectedLines.copied(line);
+              copyFileSync(original, setup.at('a.log.1'));
             },
             async (service) => {
-              await settles(service, trial);
+              await settles(service, setup);
               // Each goes on by itself.
-              appendFileSync(original, trial.lines(2));
-              appendFileSync(other, trial.lines(3));
-              await settles(service, trial);
+              appendFileSync(original, setup.lines(2));
+              appendFileSync(other, setup.lines(3));
+              await settles(service, setup);
             },
           );
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
     );
 
@@ -78,33 +78,33 @@ describe('files that are like each other', () => {
       `T15${'abc'[i]}`,
       `hard and symbolic links in the folders of all sources: read once, as the source it was first, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           // A folder's place in a listing is not a matter of its name: one of eight comes before any ninth.
           const source = 'realtime_logs';
-          const path = trial.at('app.log', source);
+          const path = setup.at('app.log', source);
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
-              writeFileSync(path, trial.lines(5, source));
-              await settles(service, trial, [source]);
+              writeFileSync(path, setup.lines(5, source));
+              await settles(service, setup, [source]);
             },
             () => {
               for (const other of SOURCES.filter((name) => name !== source)) {
-                linkSync(path, trial.at('hard.log', other));
-                symlinkSync(path, trial.at('soft.log', other));
+                linkSync(path, setup.at('hard.log', other));
+                symlinkSync(path, setup.at('soft.log', other));
               }
-              appendFileSync(path, trial.lines(5, source));
+              appendFileSync(path, setup.lines(5, source));
             },
             async (service) => {
-              await settles(service, trial, [source]);
-              appendFileSync(trial.at('hard.log'), trial.lines(5, source));
-              await settles(service, trial, [source]);
+              await settles(service, setup, [source]);
+              appendFileSync(setup.at('hard.log'), setup.lines(5, source));
+              await settles(service, setup, [source]);
               expect((await ledger(service, source)).refused).to.deep.equal([]);
             },
           );
-          appendFileSync(path, trial.lines(5, source));
-          await run(trial.data, (service) => settles(service, trial, [source]));
+          appendFileSync(path, setup.lines(5, source));
+          await run(setup.data, (service) => settles(service, setup, [source]));
         }),
     );
   }
@@ -112,9 +112,9 @@ describe('files that are like each other', () => {
 
 describe('time that is not what it should be', () => {
   faultCase('T33a', 'mtimes in the future and long ago, and back again: every line once', () =>
-    withTrial(async (trial) => {
+    withSetup(async (setup) => {
       const days = [1, -1, 400, -20_000, 0];
-      const files = days.map((_, n) => trial.at(`app-${n}.log`));
+      const files = days.map((_, n) => setup.at(`app-${n}.log`));
       const age = (shift: number) => {
         for (const [n, path] of files.entries()) {
           const at = new Date(Date.now() + (days[(n + shift) % days.length] ?? 0) * 864e5);
@@ -122,13 +122,13 @@ describe('time that is not what it should be', () => {
         }
       };
       for (let life = 0; life < 3; life++) {
-        for (const path of files) appendFileSync(path, trial.lines(4));
+        for (const path of files) appendFileSync(path, setup.lines(4));
         age(life);
-        await run(trial.data, async (service) => {
-          await settles(service, trial);
-          for (const path of files) appendFileSync(path, trial.lines(4));
+        await run(setup.data, async (service) => {
+          await settles(service, setup);
+          for (const path of files) appendFileSync(path, setup.lines(4));
           age(life + 1);
-          await settles(service, trial);
+          await settles(service, setup);
         });
       }
     }),
@@ -139,10 +139,10 @@ describe('time that is not what it should be', () => {
   if (library === null) notHere('T33b', title, `no libfaketime; ${INSTALL}`);
   else
     faultCase('T33b', title, () =>
-      withTrial(async (trial) => {
-        const path = trial.at('app.log');
+      withSetup(async (setup) => {
+        const path = setup.at('app.log');
         for (const clock of ['+0d', '+1d', '-1d', '+1d', '+0d']) {
-          appendFileSync(path, trial.lines(5));
+          appendFileSync(path, setup.lines(5));
           // The clocks that waits go by, and the times of files, stay as they are.
           const env = {
             LD_PRELOAD: library,
@@ -151,10 +151,10 @@ describe('time that is not what it should be', () => {
             NO_FAKE_STAT: '1',
           };
           await run(
-            trial.data,
+            setup.data,
             async (service) => {
-              appendFileSync(path, trial.lines(5));
-              await settles(service, trial);
+              appendFileSync(path, setup.lines(5));
+              await settles(service, setup);
               const offDays = (Date.parse(String(service.log[0]?.time)) - Date.now()) / 864e5;
               expect(offDays).to.be.closeTo(Number.parseInt(clock, 10), 0.1);
               expect(await ledger(service)).to.include({ removed: 0, removed_rejected: 0 });

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Service, withService } from '../helpers.ts';
+import { type Service, withService } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import {
   holds,
@@ -19,11 +19,11 @@ import {
   PASSAGES,
   reads,
   run,
+  type Setup,
   settles,
-  type Trial,
   through,
-  withTrial,
-} from './trial.ts';
+  withSetup,
+} from './setup.ts';
 
 const MB = 1024 * 1024;
 /** A file that grows is looked at so often (docs/architecture.md), … */
@@ -38,35 +38,35 @@ describe('a line that comes in parts', () => {
     'T01',
     'half a line, alone for longer than the quiet time, then the rest: one row',
     () =>
-      withTrial(async (trial) => {
-        const path = trial.at('app.log');
+      withSetup(async (setup) => {
+        const path = setup.at('app.log');
         const cut = (line: string) => [line.slice(0, 40), line.slice(40)] as const;
         for (const [i, passage] of PASSAGES.entries()) {
-          const [start, end] = cut(trial.lines(1));
-          const quiet = trial.at(`quiet-${i}.log`, 'auth_logs');
+          const [start, end] = cut(setup.lines(1));
+          const quiet = setup.at(`quiet-${i}.log`, 'auth_logs');
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               const { lines } = await ledger(service);
               appendFileSync(path, start);
               // Written at the same time and taken for its quiet; half a line never is, however quiet.
-              writeFileSync(quiet, trial.lines(1, 'auth_logs').trim());
-              await holdsOf(service, trial, 'auth_logs');
+              writeFileSync(quiet, setup.lines(1, 'auth_logs').trim());
+              await holdsOf(service, setup, 'auth_logs');
               expect((await ledger(service)).lines).to.equal(lines);
             },
             () => appendFileSync(path, end),
-            (service) => settles(service, trial, ['edge_logs', 'auth_logs']),
+            (service) => settles(service, setup, ['edge_logs', 'auth_logs']),
           );
         }
       }),
   );
 
   faultCase('T02', 'one byte at a time: the very lines, at little cost', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
-        const path = trial.at('app.log');
-        const bytes = Buffer.from(trial.lines(15, 'edge_logs', '€ and 😀'));
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
+        const path = setup.at('app.log');
+        const bytes = Buffer.from(setup.lines(15, 'edge_logs', '€ and 😀'));
         const file = openSync(path, 'a');
         const writeBytes = async (from: number, to: number) => {
           for (let at = from; at < to; at++) {
@@ -83,7 +83,7 @@ describe('a line that comes in parts', () => {
         const perLook = (reads(service) - before) / looks;
         await writeBytes(half, bytes.length);
         closeSync(file);
-        await settles(service, trial);
+        await settles(service, setup);
         expect((await ledger(service)).repaired).to.equal(0);
         console.log(`      ${bytes.length} bytes, ${perLook.toFixed(1)} reads for each look`);
         // A slow machine looks less often, never more; a loop without a pause would read a hundred times as much.
@@ -97,20 +97,20 @@ describe('a line that comes in parts', () => {
       `T03${'abc'[i]}`,
       `a last line without its newline is one row; the newline that comes later adds nothing, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const path = trial.at('app.log');
+        withSetup(async (setup) => {
+          const path = setup.at('app.log');
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
-              writeFileSync(path, trial.lines(2) + trial.lines(1).trim());
-              await settles(service, trial);
+              writeFileSync(path, setup.lines(2) + setup.lines(1).trim());
+              await settles(service, setup);
             },
             () => appendFileSync(path, '\n'),
             async (service) => {
-              await settles(service, trial);
-              appendFileSync(path, trial.lines(2));
-              await settles(service, trial);
+              await settles(service, setup);
+              appendFileSync(path, setup.lines(2));
+              await settles(service, setup);
             },
           );
         }),
@@ -122,33 +122,33 @@ describe('a line that comes in parts', () => {
       `T04${'abc'[i]}`,
       `a line goes on that was taken without its newline: one rejected line at its place, and the next are fine, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const continuations = {
             'fields.log': ',"x":1}',
-            'object.log': trial.lines(1).trim(),
+            'object.log': setup.lines(1).trim(),
             'text.log': 'and more',
           };
-          trial.books.destroyed(continuations['object.log']);
+          setup.expectedLines.destroyed(continuations['object.log']);
           const lengths = new Map<string, number>();
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               for (const name of Object.keys(continuations)) {
-                const text = trial.lines(3) + trial.lines(1).trim();
+                const text = setup.lines(3) + setup.lines(1).trim();
                 lengths.set(name, Buffer.byteLength(text));
-                writeFileSync(trial.at(name), text);
+                writeFileSync(setup.at(name), text);
               }
-              await settles(service, trial);
+              await settles(service, setup);
             },
             () => {
               for (const [name, rest] of Object.entries(continuations)) {
-                trial.books.bad(rest);
-                appendFileSync(trial.at(name), ` ${rest}\n${trial.lines(3)}`);
+                setup.expectedLines.bad(rest);
+                appendFileSync(setup.at(name), ` ${rest}\n${setup.lines(3)}`);
               }
             },
             async (service) => {
-              await settles(service, trial);
+              await settles(service, setup);
               const { body } = await service.get('/api/rejected?source=edge_logs&limit=10');
               const rejected = body.result as { file: string; offset: number; length: number }[];
               expect(
@@ -163,25 +163,25 @@ describe('a line that comes in parts', () => {
               );
             },
           );
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
     );
   }
 
   faultCase('T04d', 'the continuation comes in two parts, with a kill -9 between them', () =>
-    withTrial(async (trial) => {
-      const path = trial.at('app.log');
-      await withService(trial.data, async (service) => {
-        writeFileSync(path, trial.lines(1).trim());
-        await settles(service, trial);
+    withSetup(async (setup) => {
+      const path = setup.at('app.log');
+      await withService(setup.data, async (service) => {
+        writeFileSync(path, setup.lines(1).trim());
+        await settles(service, setup);
         appendFileSync(path, ',"x":');
         // It has been looked at, and is left: it may go on.
-        await settles(service, trial);
+        await settles(service, setup);
         expect(await service.end('SIGKILL')).to.equal('SIGKILL');
       });
-      appendFileSync(path, `1}\n${trial.lines(2)}`);
-      trial.books.bad(',"x":1}');
-      await run(trial.data, (service) => settles(service, trial));
+      appendFileSync(path, `1}\n${setup.lines(2)}`);
+      setup.expectedLines.bad(',"x":1}');
+      await run(setup.data, (service) => settles(service, setup));
     }),
   );
 });
@@ -192,17 +192,17 @@ describe('a line that is too long', () => {
     ['T17b', 50],
   ] as const) {
     faultCase(id, `a line of ${megabytes} MB is rejected by its head, in little memory`, () =>
-      withTrial((trial) =>
-        run(trial.data, async (service) => {
-          const path = trial.at('app.log');
-          writeFileSync(path, trial.lines(1));
-          await settles(service, trial);
+      withSetup((setup) =>
+        run(setup.data, async (service) => {
+          const path = setup.at('app.log');
+          writeFileSync(path, setup.lines(1));
+          await settles(service, setup);
           const before = memoryMb(service, 'VmHWM');
           const answers = await livezDuring(service, async () => {
             const { head } = appendLong(path, megabytes * MB);
-            trial.books.bad(head);
-            appendFileSync(path, `\n${trial.lines(5)}`);
-            await settles(service, trial);
+            setup.expectedLines.bad(head);
+            appendFileSync(path, `\n${setup.lines(5)}`);
+            await settles(service, setup);
           });
           const grown = memoryMb(service, 'VmHWM') - before;
           console.log(`      ${grown.toFixed(0)} MB more, ${answers} answers of /livez meanwhile`);
@@ -221,30 +221,30 @@ describe('a line that is too long', () => {
     'T18',
     'a file without any newline: memory stays flat, other files flow, and its end is found after a kill -9',
     () =>
-      withTrial(async (trial) => {
-        const [endless, other] = [trial.at('endless.log'), trial.at('other.log')];
+      withSetup(async (setup) => {
+        const [endless, other] = [setup.at('endless.log'), setup.at('other.log')];
         const megabytes = LONG ? 5 * 1024 : 200;
-        await withService(trial.data, async (service) => {
-          writeFileSync(other, trial.lines(1));
-          await settles(service, trial);
+        await withService(setup.data, async (service) => {
+          writeFileSync(other, setup.lines(1));
+          await settles(service, setup);
           const before = memoryMb(service, 'VmHWM');
           const { head } = appendLong(endless, MB);
           for (let written = 1; written < megabytes; written += 40) {
             appendLong(endless, Math.min(40, megabytes - written) * MB);
-            appendFileSync(other, trial.lines(20));
-            await holds(service, trial);
+            appendFileSync(other, setup.lines(20));
+            await holds(service, setup);
           }
-          trial.books.bad(head);
+          setup.expectedLines.bad(head);
           const grown = memoryMb(service, 'VmHWM') - before;
           console.log(`      ${megabytes} MB, ${grown.toFixed(0)} MB of memory more`);
           expect(grown).to.be.below(80);
           expect((await ledger(service)).rejected).to.equal(0);
           expect(await service.end('SIGKILL')).to.equal('SIGKILL');
         });
-        appendFileSync(endless, `\n${trial.lines(3)}`);
-        await run(trial.data, (service) => settles(service, trial));
+        appendFileSync(endless, `\n${setup.lines(3)}`);
+        await run(setup.data, (service) => settles(service, setup));
       }),
-    { timeoutMs: LONG ? 900_000 : 120_000 },
+    { timeoutMs: LONG ? 900_000 : 300_000 },
   );
 });
 
@@ -253,19 +253,19 @@ describe('bytes that are not clean text', () => {
     'T19',
     'invalid UTF-8, overlong forms, and characters cut at every place: repaired, at exact offsets',
     () =>
-      withTrial((trial) =>
-        run(trial.data, async (service) => {
-          const path = trial.at('app.log');
+      withSetup((setup) =>
+        run(setup.data, async (service) => {
+          const path = setup.at('app.log');
           const odd = ['\xff', '\xc0\xaf', '\xe0\x80\xaf', '\xed\xa0\x80', '\xf4\x90\x80\x80'];
           for (const [n, bytes] of odd.entries()) {
             const id = `odd-${n}`;
-            trial.books.row(id);
+            setup.expectedLines.row(id);
             appendFileSync(path, Buffer.from(`{"id":"${id}","project":"a${bytes}z"}\n`, 'latin1'));
           }
           // Each write ends at another place within a character.
           const text = '😀€é'.repeat(4);
           for (let within = 0; within <= Buffer.byteLength(text); within++) {
-            const line = Buffer.from(trial.lines(1, 'edge_logs', text));
+            const line = Buffer.from(setup.lines(1, 'edge_logs', text));
             const cut = line.indexOf(text) + within;
             appendFileSync(path, line.subarray(0, cut));
             // Time to read the first part by itself.
@@ -273,9 +273,9 @@ describe('bytes that are not clean text', () => {
             appendFileSync(path, line.subarray(cut));
           }
           const offset = readFileSync(path).length;
-          trial.books.bad('the end');
+          setup.expectedLines.bad('the end');
           appendFileSync(path, 'the end\n');
-          await settles(service, trial);
+          await settles(service, setup);
           expect((await ledger(service)).repaired).to.equal(odd.length);
           const { body } = await service.get('/api/rejected?source=edge_logs&limit=1');
           const [rejected] = body.result as { offset: number }[];
@@ -286,35 +286,35 @@ describe('bytes that are not clean text', () => {
   );
 
   faultCase('T19b', 'a character across the border of each block that is read', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
         // Blocks are of 1 MiB: lines of one character after another, shifted by one byte each time, reach over it.
         for (let shift = 0; shift < 4; shift++) {
-          const start = trial.lines(1, 'edge_logs', `${'x'.repeat(shift)}${'😀'.repeat(2000)}`);
+          const start = setup.lines(1, 'edge_logs', `${'x'.repeat(shift)}${'😀'.repeat(2000)}`);
           const count = Math.ceil((3 * MB) / Buffer.byteLength(start));
-          const rest = trial.lines(count, 'edge_logs', '😀'.repeat(2000));
-          writeFileSync(trial.at(`blocks-${shift}.log`), start + rest);
+          const rest = setup.lines(count, 'edge_logs', '😀'.repeat(2000));
+          writeFileSync(setup.at(`blocks-${shift}.log`), start + rest);
         }
-        await settles(service, trial);
+        await settles(service, setup);
         expect(await ledger(service)).to.include({ repaired: 0, rejected: 0 });
       }),
     ),
   );
 
   faultCase('T20', 'a byte-order mark at the start, in the middle, and of UTF-16', () =>
-    withTrial(async (trial) => {
+    withSetup(async (setup) => {
       const mark = '\ufeff';
-      writeFileSync(trial.at('start.log'), mark + trial.lines(3));
-      const marked = mark + trial.lines(1).trim();
-      trial.books.destroyed(marked.slice(1));
-      trial.books.bad(Buffer.from(marked));
-      writeFileSync(trial.at('middle.log'), `${trial.lines(1)}${marked}\n${trial.lines(2)}`);
+      writeFileSync(setup.at('start.log'), mark + setup.lines(3));
+      const marked = mark + setup.lines(1).trim();
+      setup.expectedLines.destroyed(marked.slice(1));
+      setup.expectedLines.bad(Buffer.from(marked));
+      writeFileSync(setup.at('middle.log'), `${setup.lines(1)}${marked}\n${setup.lines(2)}`);
       const wide = Buffer.from(`${mark}{"id":"wide"}\n`, 'utf16le');
-      writeFileSync(trial.at('little.log'), wide);
-      writeFileSync(trial.at('big.log'), Buffer.from(wide).swap16());
+      writeFileSync(setup.at('little.log'), wide);
+      writeFileSync(setup.at('big.log'), Buffer.from(wide).swap16());
       for (let life = 0; life < 2; life++) {
-        await run(trial.data, async (service) => {
-          await settles(service, trial);
+        await run(setup.data, async (service) => {
+          await settles(service, setup);
           const { refused } = await ledger(service);
           expect(refused.map(({ path }) => path)).to.have.members([
             'edge_logs/little.log',
@@ -322,45 +322,45 @@ describe('bytes that are not clean text', () => {
           ]);
           for (const { reason } of refused) expect(reason).to.include('UTF-16');
         });
-        appendFileSync(trial.at('start.log'), trial.lines(1));
+        appendFileSync(setup.at('start.log'), setup.lines(1));
       }
-      await run(trial.data, (service) => settles(service, trial));
+      await run(setup.data, (service) => settles(service, setup));
     }),
   );
 
   faultCase('T21', 'a hole of 1 MiB of NULs, left by a truncation under a writer, then lines', () =>
-    withTrial(async (trial) => {
-      const path = trial.at('app.log');
+    withSetup(async (setup) => {
+      const path = setup.at('app.log');
       const writer = openSync(path, 'w');
-      writeSync(writer, trial.lines(300, 'edge_logs', 'x'.repeat(4000)));
-      await run(trial.data, async (service) => {
-        await settles(service, trial);
+      writeSync(writer, setup.lines(300, 'edge_logs', 'x'.repeat(4000)));
+      await run(setup.data, async (service) => {
+        await settles(service, setup);
         truncateSync(path, 0);
-        writeSync(writer, trial.lines(3));
-        await settles(service, trial);
+        writeSync(writer, setup.lines(3));
+        await settles(service, setup);
       });
       truncateSync(path, 0);
-      writeSync(writer, trial.lines(3));
+      writeSync(writer, setup.lines(3));
       closeSync(writer);
-      await run(trial.data, (service) => settles(service, trial));
+      await run(setup.data, (service) => settles(service, setup));
       expect(readFileSync(path).indexOf('{')).to.be.above(MB);
     }),
   );
 
   faultCase('T22', 'CRLF, a lone CR, blank lines, spaces', () =>
-    withTrial(async (trial) => {
-      const path = trial.at('app.log');
-      const windows = trial.lines(3).replaceAll('\n', '\r\n');
-      const indented = `  \t${trial.lines(1).trim()} \t \r\n`;
-      const within = trial.lines(1).replace(',', ',\r');
-      const joined = [trial.lines(1).trim(), trial.lines(1).trim()];
+    withSetup(async (setup) => {
+      const path = setup.at('app.log');
+      const windows = setup.lines(3).replaceAll('\n', '\r\n');
+      const indented = `  \t${setup.lines(1).trim()} \t \r\n`;
+      const within = setup.lines(1).replace(',', ',\r');
+      const joined = [setup.lines(1).trim(), setup.lines(1).trim()];
       // A lone carriage return ends no line: two objects stand in one.
-      for (const line of joined) trial.books.destroyed(line);
-      trial.books.bad(joined.join('\r'));
+      for (const line of joined) setup.expectedLines.destroyed(line);
+      setup.expectedLines.bad(joined.join('\r'));
       const text = `${windows}\n\r\n \t \n${indented}${within}${joined.join('\r')}\n\r\r\n`;
-      await run(trial.data, async (service) => {
-        appendFileSync(path, text + trial.lines(1));
-        await settles(service, trial);
+      await run(setup.data, async (service) => {
+        appendFileSync(path, text + setup.lines(1));
+        await settles(service, setup);
         const { rows, rejected, lines } = await ledger(service);
         expect(lines).to.equal(rows + rejected);
       });
@@ -376,28 +376,28 @@ describe('lines that are not objects, or odd ones', () => {
       `T23${'abc'[i]}`,
       `null, numbers, strings, arrays between good lines are rejected, and the stream goes on, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const path = trial.at('app.log');
+        withSetup(async (setup) => {
+          const path = setup.at('app.log');
           const mixed = () =>
             PRIMITIVES.map((text) => {
-              trial.books.bad(text);
-              return `${text}\n${trial.lines(1)}`;
+              setup.expectedLines.bad(text);
+              return `${text}\n${setup.lines(1)}`;
             }).join('');
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               writeFileSync(path, mixed());
-              await settles(service, trial);
+              await settles(service, setup);
             },
             () => {
               appendFileSync(path, mixed());
               // Nothing but them, and one at the very end without its newline, which is not an object and stays.
-              writeFileSync(trial.at('only.log'), `${PRIMITIVES.join('\n')}\n`);
-              for (const text of PRIMITIVES) trial.books.bad(text);
-              writeFileSync(trial.at('open.log'), `${trial.lines(1)}null`);
+              writeFileSync(setup.at('only.log'), `${PRIMITIVES.join('\n')}\n`);
+              for (const text of PRIMITIVES) setup.expectedLines.bad(text);
+              writeFileSync(setup.at('open.log'), `${setup.lines(1)}null`);
             },
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
           );
         }),
     );
@@ -491,10 +491,10 @@ describe('lines that are not objects, or odd ones', () => {
       `T24${'abc'[i]}`,
       `lines that parsers read differently: each a row or a rejected line, neighbours stored, both endpoints answer, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const at = new Date().toISOString();
           const neighbour = () =>
-            trial
+            setup
               .lines(1)
               .replace('"metadata":', '"metadata":{"request":{"path":"/rest/v1/n"}},"m":');
           const drop = (name: string) => {
@@ -502,18 +502,18 @@ describe('lines that are not objects, or odd ones', () => {
             for (const [kind, { becomes, fields }] of Object.entries(DIFFERENTIALS)) {
               const id = `${name} ${kind}`;
               const line = `{"id":"${id}","timestamp":"${at}","project":"p",${fields}}`;
-              if (becomes === 'row') trial.books.row(id);
-              else trial.books.bad(line);
+              if (becomes === 'row') setup.expectedLines.row(id);
+              else setup.expectedLines.bad(line);
               text += `${line}\n${neighbour()}`;
             }
-            writeFileSync(trial.at(name), text);
+            writeFileSync(setup.at(name), text);
           };
           const check = async (service: Service) => {
-            await settles(service, trial);
+            await settles(service, setup);
             await bothAnswer(service);
           };
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               drop('first.log');
@@ -546,8 +546,8 @@ async function entries(service: Service, project: string): Promise<unknown> {
   return body.result;
 }
 
-async function holdsOf(service: Service, trial: Trial, source: 'auth_logs'): Promise<void> {
-  await holds(service, trial, [source]);
+async function holdsOf(service: Service, setup: Setup, source: 'auth_logs'): Promise<void> {
+  await holds(service, setup, [source]);
 }
 
 /** Appends so many bytes without a newline, in blocks; gives the first of them, which are kept. */

@@ -1,8 +1,8 @@
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Service } from '../helpers.ts';
+import type { Service } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
-import { holds, ledger, PASSAGES, settles, through, withTrial } from './trial.ts';
+import { holds, ledger, PASSAGES, settles, through, withSetup } from './setup.ts';
 
 const FILES = 2000;
 const HOT = 200;
@@ -14,32 +14,32 @@ describe('more files than may be open', () => {
       `T31${'abc'[i]}`,
       `${FILES} files, ${HOT} of them hot, and ${HANDLES} handles: all are read, and the service answers, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const names = Array.from({ length: FILES }, (_, n) => `d${n % 7}/f${n}.log`);
           const grow = (from: number) => {
             for (const name of names.slice(from, from + HOT))
-              appendFileSync(trial.at(name), trial.lines(2));
+              appendFileSync(setup.at(name), setup.lines(2));
           };
-          for (const name of names) writeFileSync(trial.at(name), trial.lines(1));
+          for (const name of names) writeFileSync(setup.at(name), setup.lines(1));
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
-              await settles(service, trial);
+              await settles(service, setup);
               for (let round = 0; round < 5; round++) {
                 grow(0);
-                await holds(service, trial);
+                await holds(service, setup);
               }
               await isSound(service);
             },
             () => grow(FILES - HOT),
             async (service) => {
-              await settles(service, trial);
+              await settles(service, setup);
               for (let round = 0; round < 3; round++) {
                 grow(round * HOT);
-                await holds(service, trial);
+                await holds(service, setup);
               }
-              await settles(service, trial);
+              await settles(service, setup);
               await isSound(service);
             },
             { inside: ['prlimit', `--nofile=${HANDLES}:${HANDLES}`] },

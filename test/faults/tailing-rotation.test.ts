@@ -18,8 +18,8 @@ import { dirname } from 'node:path';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { INSTALL, LOGROTATE, rotate as logrotate } from '../end-to-end/shippers.ts';
-import { eventually, type Service, withService } from '../helpers.ts';
+import { INSTALL, LOGROTATE, rotate as logrotate } from '../e2e/shippers/shippers.ts';
+import { eventually, type Service, withService } from '../support/helpers.ts';
 import { faultCase, LONG, notHere } from './case.ts';
 import {
   holds,
@@ -27,10 +27,10 @@ import {
   livezDuring,
   memoryMb,
   run,
+  type Setup,
   settles,
-  type Trial,
-  withTrial,
-} from './trial.ts';
+  withSetup,
+} from './setup.ts';
 
 /** Lines of one write, and between two writes: some 4,000 lines/s. */
 const LINES = 20;
@@ -45,86 +45,86 @@ describe('a file that is rotated by renaming', () => {
       'T05',
       title,
       () =>
-        withTrial(async (trial) => {
-          const path = trial.at('app.log');
-          const writer = startWriter(trial, path);
+        withSetup(async (setup) => {
+          const path = setup.at('app.log');
+          const writer = startWriter(setup, path);
           let left = rotations;
           const rotateSome = async (count: number) => {
             for (; count > 0; count--, left--) {
               await delay(50);
-              await logrotate(trial.data, path, `rotate ${rotations + 1}\ncreate\nmissingok`);
+              await logrotate(setup.data, path, `rotate ${rotations + 1}\ncreate\nmissingok`);
               writer.reopen();
             }
           };
           try {
-            await withService(trial.data, async (service) => {
+            await withService(setup.data, async (service) => {
               await rotateSome(Math.floor(rotations / 2));
               expect(await service.end('SIGKILL')).to.equal('SIGKILL');
             });
             await rotateSome(2);
-            await run(trial.data, async (service) => {
+            await run(setup.data, async (service) => {
               await rotateSome(left);
               writer.stop();
-              await settles(service, trial);
+              await settles(service, setup);
             });
           } finally {
             writer.stop();
           }
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
-      { timeoutMs: LONG ? 600_000 : 120_000 },
+      { timeoutMs: LONG ? 600_000 : 300_000 },
     );
 
   const anew = 'by logrotate, whose writer makes the log anew before logrotate does';
   if (LOGROTATE === null) notHere('T43', anew, `no logrotate; ${INSTALL}`);
   else
     faultCase('T43', anew, () =>
-      withTrial(async (trial) => {
-        const path = trial.at('app.log');
+      withSetup(async (setup) => {
+        const path = setup.at('app.log');
         const rotations = 500;
-        await run(trial.data, async (service) => {
+        await run(setup.data, async (service) => {
           let isOver = false;
           const writing = (async () => {
-            for (; !isOver; await nextTurn()) appendFileSync(path, trial.lines(1));
+            for (; !isOver; await nextTurn()) appendFileSync(path, setup.lines(1));
           })();
           try {
             // The log that stands where logrotate would `create` it is renamed to one of these.
             const asides = () => readdirSync(dirname(path)).filter((name) => /backup$/.test(name));
             for (let n = 0; n < rotations && asides().length === 0; n++)
-              await logrotate(trial.data, path, `rotate ${rotations}\ncreate\nmissingok`);
+              await logrotate(setup.data, path, `rotate ${rotations}\ncreate\nmissingok`);
             expect(asides(), 'what logrotate has put aside').to.have.lengthOf(1);
           } finally {
             isOver = true;
             await writing;
           }
-          await settles(service, trial);
+          await settles(service, setup);
         });
-        await run(trial.data, (service) => settles(service, trial));
+        await run(setup.data, (service) => settles(service, setup));
       }),
     );
 
   faultCase('T06', 'renamed, and its writer goes on in the renamed file', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
-        const path = trial.at('app.log');
-        const [inside, outside] = [openSync(path, 'a'), openSync(trial.at('other.log'), 'a')];
-        writeSync(inside, trial.lines(10));
-        writeSync(outside, trial.lines(10));
-        await holds(service, trial);
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
+        const path = setup.at('app.log');
+        const [inside, outside] = [openSync(path, 'a'), openSync(setup.at('other.log'), 'a')];
+        writeSync(inside, setup.lines(10));
+        writeSync(outside, setup.lines(10));
+        await holds(service, setup);
         // One to a name that is read, one out of the logs folder: followed by its handle alone.
         renameSync(path, `${path}.1`);
-        renameSync(trial.at('other.log'), `${trial.data}/moved.txt`);
-        writeFileSync(path, trial.lines(5));
+        renameSync(setup.at('other.log'), `${setup.data}/moved.txt`);
+        writeFileSync(path, setup.lines(5));
         const end = performance.now() + (LONG ? 30_000 : 4000);
         while (performance.now() < end) {
-          writeSync(inside, trial.lines(3));
-          writeSync(outside, trial.lines(3));
-          appendFileSync(path, trial.lines(2));
+          writeSync(inside, setup.lines(3));
+          writeSync(outside, setup.lines(3));
+          appendFileSync(path, setup.lines(2));
           await delay(100);
         }
         closeSync(inside);
         closeSync(outside);
-        await settles(service, trial);
+        await settles(service, setup);
       }),
     ),
   );
@@ -137,9 +137,9 @@ describe('a file that is rotated by copying and truncating', () => {
       kill ? 'T07b' : 'T07a',
       `${rotations} times at some thousand lines/s${kill ? ', with kill -9 meanwhile' : ''}: doubles nothing, loses only what was written between copy and truncation`,
       () =>
-        withTrial(async (trial) => {
-          const path = trial.at('app.log');
-          const writer = startWriter(trial, path);
+        withSetup(async (setup) => {
+          const path = setup.at('app.log');
+          const writer = startWriter(setup, path);
           let between = 0;
           const rotateSome = async (count: number, first: number) => {
             for (let done = first; done < first + count; done++) {
@@ -151,14 +151,14 @@ describe('a file that is rotated by copying and truncating', () => {
               // The moment in which copytruncate loses: all that is written now is gone, or was read before.
               for (let write = 0; write < 3; write++) writer.write();
               const lost = readFileSync(path, 'utf8').slice(size).trim().split('\n');
-              for (const line of lost) trial.books.doubtful(line);
+              for (const line of lost) setup.expectedLines.doubtful(line);
               between += lost.length;
               truncateSync(path, 0);
             }
           };
           try {
             const half = rotations / 2;
-            await withService(trial.data, async (service) => {
+            await withService(setup.data, async (service) => {
               await rotateSome(half, 0);
               // Until the last copy was seen, the bytes that it is known by are in memory alone.
               await eventually(async () =>
@@ -167,11 +167,11 @@ describe('a file that is rotated by copying and truncating', () => {
               if (kill) expect(await service.end('SIGKILL')).to.equal('SIGKILL');
               else await rotateSome(half, half);
               if (!kill) writer.stop();
-              if (!kill) await settles(service, trial);
+              if (!kill) await settles(service, setup);
             });
             if (kill) await rotateSome(half, half);
             writer.stop();
-            await run(trial.data, (service) => settles(service, trial));
+            await run(setup.data, (service) => settles(service, setup));
           } finally {
             writer.stop();
           }
@@ -192,21 +192,21 @@ describe('a compressed file', () => {
       id,
       `of a rotated log that was read ${read}: the rest is read, nothing is doubled, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const path = trial.at('app.log');
+        withSetup(async (setup) => {
+          const path = setup.at('app.log');
           const compress = () => {
             renameSync(path, `${path}.1`);
             writeFileSync(`${path}.1.gz`, gzipSync(readFileSync(`${path}.1`)));
             unlinkSync(`${path}.1`);
-            writeFileSync(path, trial.lines(2));
+            writeFileSync(path, setup.lines(2));
           };
           const first = read !== 'not at all';
-          if (first) writeFileSync(path, trial.lines(500));
-          await withService(trial.data, async (service) => {
-            await settles(service, trial);
+          if (first) writeFileSync(path, setup.lines(500));
+          await withService(setup.data, async (service) => {
+            await settles(service, setup);
             if (passage === 'while it runs') {
               compress();
-              await settles(service, trial);
+              await settles(service, setup);
             }
             const killed = passage === 'over a kill -9';
             expect(await service.end(killed ? 'SIGKILL' : 'SIGTERM')).to.equal(
@@ -214,11 +214,11 @@ describe('a compressed file', () => {
             );
           });
           if (passage !== 'while it runs') {
-            appendFileSync(path, trial.lines(300));
+            appendFileSync(path, setup.lines(300));
             compress();
           }
           for (let life = 0; life < 2; life++)
-            await run(trial.data, (service) => settles(service, trial));
+            await run(setup.data, (service) => settles(service, setup));
         }),
     );
   }
@@ -227,16 +227,16 @@ describe('a compressed file', () => {
     'T25e',
     'beside the rotated log that it was made of, neither of them read yet: nothing is doubled',
     () =>
-      withTrial(async (trial) => {
+      withSetup(async (setup) => {
         for (const name of ['app.log.1', 'b-20261110.log']) {
-          const text = trial.lines(4);
-          writeFileSync(trial.at(name), text);
-          writeFileSync(trial.at(`${name}.gz`), gzipSync(text));
+          const text = setup.lines(4);
+          writeFileSync(setup.at(name), text);
+          writeFileSync(setup.at(`${name}.gz`), gzipSync(text));
         }
         // Without it the rotated one would be read at once.
-        for (const name of ['app.log', 'b.log']) writeFileSync(trial.at(name), trial.lines(1));
+        for (const name of ['app.log', 'b.log']) writeFileSync(setup.at(name), setup.lines(1));
         for (let life = 0; life < 2; life++)
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
       }),
   );
 
@@ -244,65 +244,65 @@ describe('a compressed file', () => {
     'T25f',
     'of a rotated log that was just read when the next one took its name: it is read, once',
     () =>
-      withTrial(async (trial) => {
-        const path = trial.at('app.log');
-        writeFileSync(path, trial.lines(3));
-        writeFileSync(`${path}.1`, trial.lines(4));
-        await withService(trial.data, async (service) => {
+      withSetup(async (setup) => {
+        const path = setup.at('app.log');
+        writeFileSync(path, setup.lines(3));
+        writeFileSync(`${path}.1`, setup.lines(4));
+        await withService(setup.data, async (service) => {
           await eventually(async () => expect((await ledger(service)).rows).to.equal(7));
           writeFileSync(`${path}.2.gz`, gzipSync(readFileSync(`${path}.1`)));
           unlinkSync(`${path}.1`);
           renameSync(path, `${path}.1`);
-          writeFileSync(path, trial.lines(2));
-          await settles(service, trial);
+          writeFileSync(path, setup.lines(2));
+          await settles(service, setup);
           expect(await service.end('SIGTERM')).to.equal(0);
         });
-        await run(trial.data, (service) => settles(service, trial));
+        await run(setup.data, (service) => settles(service, setup));
       }),
   );
 
   faultCase('T26a', 'that ends early is named, and read once it is whole', () =>
-    withTrial(async (trial) => {
-      const path = trial.at('app.log.1.gz');
-      const whole = gzipSync(trial.lines(3000));
+    withSetup(async (setup) => {
+      const path = setup.at('app.log.1.gz');
+      const whole = gzipSync(setup.lines(3000));
       writeFileSync(path, whole.subarray(0, whole.length / 2));
-      await withService(trial.data, async (service) => {
+      await withService(setup.data, async (service) => {
         await refused(service, ['edge_logs/app.log.1.gz']);
         expect(await service.end('SIGKILL')).to.equal('SIGKILL');
       });
-      await run(trial.data, async (service) => {
+      await run(setup.data, async (service) => {
         await refused(service, ['edge_logs/app.log.1.gz']);
         appendFileSync(path, whole.subarray(whole.length / 2));
-        await settles(service, trial);
+        await settles(service, setup);
         await refused(service, []);
       });
-      await run(trial.data, (service) => settles(service, trial));
+      await run(setup.data, (service) => settles(service, setup));
     }),
   );
 
   faultCase('T26b', 'that is still being written is read once, when it is whole', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
-        const whole = gzipSync(trial.lines(20_000), { level: 0 });
-        const file = openSync(trial.at('app.log.2.gz'), 'w');
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
+        const whole = gzipSync(setup.lines(20_000), { level: 0 });
+        const file = openSync(setup.at('app.log.2.gz'), 'w');
         for (let at = 0; at < whole.length; at += whole.length / 20) {
           writeSync(file, whole.subarray(at, at + whole.length / 20));
           await delay(100);
         }
         closeSync(file);
-        await settles(service, trial);
+        await settles(service, setup);
         await refused(service, []);
       }),
     ),
   );
 
   faultCase('T26c', 'of several members gives the lines of all, however they are cut', () =>
-    withTrial(async (trial) => {
-      const bytes = Buffer.from(trial.lines(1000));
+    withSetup(async (setup) => {
+      const bytes = Buffer.from(setup.lines(1000));
       const cuts = [0, 100, 101, 5000, 5000, bytes.length];
       const members = cuts.slice(1).map((to, i) => gzipSync(bytes.subarray(cuts[i], to)));
-      writeFileSync(trial.at('app.log.1.gz'), Buffer.concat(members));
-      await run(trial.data, (service) => settles(service, trial));
+      writeFileSync(setup.at('app.log.1.gz'), Buffer.concat(members));
+      await run(setup.data, (service) => settles(service, setup));
     }),
   );
 
@@ -311,21 +311,21 @@ describe('a compressed file', () => {
     'T26d',
     `that unpacks to ${bytes / 1e9} GB of one line: memory stays flat, and other files flow`,
     () =>
-      withTrial(async (trial) => {
-        const [bomb, other] = [trial.at('.bomb'), trial.at('other.log')];
+      withSetup(async (setup) => {
+        const [bomb, other] = [setup.at('.bomb'), setup.at('other.log')];
         await writeBomb(bomb, bytes);
-        await run(trial.data, async (service) => {
-          writeFileSync(other, trial.lines(1));
-          await settles(service, trial);
+        await run(setup.data, async (service) => {
+          writeFileSync(other, setup.lines(1));
+          await settles(service, setup);
           const before = memoryMb(service, 'VmHWM');
           const answers = await livezDuring(service, async () => {
-            renameSync(bomb, trial.at('bomb.log.gz'));
-            trial.books.bad('z'.repeat(4096));
+            renameSync(bomb, setup.at('bomb.log.gz'));
+            setup.expectedLines.bad('z'.repeat(4096));
             const { rows } = await ledger(service);
             let flowed = 0;
             await eventually(
               async () => {
-                appendFileSync(other, trial.lines(1));
+                appendFileSync(other, setup.lines(1));
                 const now = await ledger(service);
                 if (now.rejected === 0) flowed = now.rows - rows;
                 expect(now.rejected).to.equal(1);
@@ -333,13 +333,13 @@ describe('a compressed file', () => {
               LONG ? 600_000 : 200_000,
             );
             expect(flowed, 'lines of the other file before the end of the bomb').to.be.above(0);
-            await settles(service, trial);
+            await settles(service, setup);
           });
           const grown = memoryMb(service, 'VmHWM') - before;
           console.log(`      ${grown.toFixed(0)} MB more, ${answers} answers of /livez meanwhile`);
           expect(grown).to.be.below(150);
         });
-        await run(trial.data, (service) => settles(service, trial));
+        await run(setup.data, (service) => settles(service, setup));
       }),
     { timeoutMs: LONG ? 900_000 : 300_000 },
   );
@@ -354,10 +354,10 @@ interface Writer {
 }
 
 /** Appends lines to a file, some thousand a second, until it is stopped. */
-function startWriter(trial: Trial, path: string): Writer {
+function startWriter(setup: Setup, path: string): Writer {
   let file: number | null = openSync(path, 'a', 0o644);
   const write = () => {
-    if (file !== null) writeSync(file, trial.lines(LINES));
+    if (file !== null) writeSync(file, setup.lines(LINES));
   };
   const timer = setInterval(write, EVERY_MS);
   return {

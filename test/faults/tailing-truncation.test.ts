@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually, type Service, withService } from '../helpers.ts';
+import { eventually, type Service, withService } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
-import { holds, ledger, PASSAGES, run, settles, through, withTrial } from './trial.ts';
+import { holds, ledger, PASSAGES, run, settles, through, withSetup } from './setup.ts';
 
 /** How the new content of a file compares with its old one: how long it is, and whether it begins with the same line. */
 const SHAPES = [
@@ -39,27 +39,27 @@ describe('a file that is truncated', () => {
       `T08${'abc'[i]}`,
       `truncated and grown again, shorter, equal, beyond the old offset, with the same first line or not, ${passage}`,
       () =>
-        withTrial(async (trial) => {
-          const { books } = trial;
-          const text = (count: number) => trial.lines(count, 'edge_logs', LONG_TEXT);
+        withSetup(async (setup) => {
+          const { expectedLines } = setup;
+          const text = (count: number) => setup.lines(count, 'edge_logs', LONG_TEXT);
           const headers = new Map<string, string>();
           for (const [shape] of SHAPES) {
             // A header that every generation begins with: it carries no id, and is counted by its bytes.
             const header = `header ${shape} ${LONG_TEXT}\n`;
             headers.set(shape, header);
-            books.bad(header.trim());
-            writeFileSync(trial.at(`${shape}.log`), header + text(LINES_BEFORE));
+            expectedLines.bad(header.trim());
+            writeFileSync(setup.at(`${shape}.log`), header + text(LINES_BEFORE));
           }
           await through(
-            trial,
+            setup,
             passage,
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
             () => {
               for (const [shape, count, same] of SHAPES) {
-                const path = trial.at(`${shape}.log`);
+                const path = setup.at(`${shape}.log`);
                 const { size } = statSync(path);
                 const header = same ? (headers.get(shape) ?? '') : '';
-                if (same) books.bad(header.trim());
+                if (same) expectedLines.bad(header.trim());
                 const lines = text(count);
                 const equal = shape.startsWith('equal');
                 truncateSync(path, 0);
@@ -70,24 +70,24 @@ describe('a file that is truncated', () => {
                 if (equal) expect(statSync(path).size).to.equal(size);
               }
             },
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
           );
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
     );
   }
 
   faultCase('T09', 'truncated to nothing while it is followed, and written with fewer bytes', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
-        const path = trial.at('app.log');
-        writeFileSync(path, trial.lines(50));
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
+        const path = setup.at('app.log');
+        writeFileSync(path, setup.lines(50));
         for (const count of [20, 8, 3, 1]) {
-          await holds(service, trial);
+          await holds(service, setup);
           truncateSync(path, 0);
-          appendFileSync(path, trial.lines(count));
+          appendFileSync(path, setup.lines(count));
         }
-        await settles(service, trial);
+        await settles(service, setup);
         expect((await ledger(service)).pending_bytes).to.equal(0);
       }),
     ),
@@ -99,24 +99,24 @@ describe('a file that is truncated', () => {
       kill ? 'T10b' : 'T10a',
       `truncated in the middle of a batch that is not stored yet${when}: no mixed line`,
       () =>
-        withTrial(async (trial) => {
-          await withService(trial.data, async (service) => {
+        withSetup(async (setup) => {
+          await withService(setup.data, async (service) => {
             for (let file = 0; file < FILES_CUT; file++) {
-              const lost = Array.from({ length: 15_000 }, () => trial.books.line());
-              for (const line of lost) trial.books.doubtful(line);
-              const path = trial.at(`app-${file}.log`);
+              const lost = Array.from({ length: 15_000 }, () => setup.expectedLines.line());
+              for (const line of lost) setup.expectedLines.doubtful(line);
+              const path = setup.at(`app-${file}.log`);
               const { lines } = await ledger(service);
               writeFileSync(path, lost.join(''));
               await reading(service, lines);
               truncateSync(path, 0);
-              appendFileSync(path, trial.lines(100));
+              appendFileSync(path, setup.lines(100));
             }
             if (kill) expect(await service.end('SIGKILL')).to.equal('SIGKILL');
             else await drained(service);
           });
-          await run(trial.data, async (service) => {
+          await run(setup.data, async (service) => {
             await drained(service);
-            await settles(service, trial);
+            await settles(service, setup);
             expect((await ledger(service)).rejected).to.equal(0);
           });
         }),
@@ -130,31 +130,31 @@ describe('a file that is deleted', () => {
       `T11${'abc'[i]}`,
       `deleted and made again at once, shorter, equal, longer, with the same first line or not, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const headers = new Map(SHAPES.map(([shape]) => [shape, `header ${shape}\n`]));
           for (const [shape, header] of headers) {
-            trial.books.bad(header.trim());
-            writeFileSync(trial.at(`${shape}.log`), header + trial.lines(LINES_BEFORE));
+            setup.expectedLines.bad(header.trim());
+            writeFileSync(setup.at(`${shape}.log`), header + setup.lines(LINES_BEFORE));
           }
           await through(
-            trial,
+            setup,
             passage,
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
             () => {
               for (const [shape, count, same] of SHAPES) {
-                const path = trial.at(`${shape}.log`);
+                const path = setup.at(`${shape}.log`);
                 const { size } = statSync(path);
                 const header = same ? (headers.get(shape) ?? '') : '';
-                if (same) trial.books.bad(header.trim());
-                const lines = trial.lines(count);
+                if (same) setup.expectedLines.bad(header.trim());
+                const lines = setup.lines(count);
                 const equal = shape.startsWith('equal');
                 unlinkSync(path);
                 writeFileSync(path, header + (equal ? padded(lines, size - header.length) : lines));
               }
             },
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
           );
-          await run(trial.data, (service) => settles(service, trial));
+          await run(setup.data, (service) => settles(service, setup));
         }),
     );
   }
@@ -164,30 +164,30 @@ describe('a file that is deleted', () => {
       passage === 'over a stop' ? 'T11d' : 'T11e',
       `deleted, and files of other names have their inodes, ${passage}`,
       () =>
-        withTrial(async (trial) => {
+        withSetup(async (setup) => {
           const numbers = Array.from({ length: 20 }, (_, number) => number);
-          const before = numbers.map((number) => trial.at(`before-${number}.log`));
+          const before = numbers.map((number) => setup.at(`before-${number}.log`));
           const inodes = new Set<number>();
           await through(
-            trial,
+            setup,
             passage,
             async (service) => {
               for (const [n, path] of before.entries())
-                writeFileSync(path, trial.lines(1 + (n % 4)));
-              await settles(service, trial);
+                writeFileSync(path, setup.lines(1 + (n % 4)));
+              await settles(service, setup);
             },
             () => {
               for (const path of before) {
                 inodes.add(statSync(path).ino);
                 unlinkSync(path);
               }
-              const after = numbers.map((number) => trial.at(`after-${number}.log`));
+              const after = numbers.map((number) => setup.at(`after-${number}.log`));
               for (const [n, path] of after.entries())
-                writeFileSync(path, trial.lines(1 + (n % 5)));
+                writeFileSync(path, setup.lines(1 + (n % 5)));
               const taken = after.filter((path) => inodes.has(statSync(path).ino)).length;
               console.log(`      ${taken} of ${numbers.length} inodes came again`);
             },
-            (service) => settles(service, trial),
+            (service) => settles(service, setup),
           );
         }),
     );
@@ -197,15 +197,15 @@ describe('a file that is deleted', () => {
     'T12b',
     'deleted while another grows without a pause: its half line is taken, its handle closed',
     () =>
-      withTrial((trial) =>
-        run(trial.data, async (service) => {
+      withSetup((setup) =>
+        run(setup.data, async (service) => {
           const half = '{"id":"half';
-          const path = trial.at('app.log');
-          writeFileSync(path, `${trial.lines(1)}${half}`);
-          trial.books.bad(half);
+          const path = setup.at('app.log');
+          writeFileSync(path, `${setup.lines(1)}${half}`);
+          setup.expectedLines.bad(half);
           let over = false;
           const writing = (async () => {
-            for (; !over; await delay(4)) appendFileSync(trial.at('live.log'), trial.lines(1));
+            for (; !over; await delay(4)) appendFileSync(setup.at('live.log'), setup.lines(1));
           })();
           try {
             await eventually(async () => expect((await ledger(service)).files).to.equal(2));
@@ -219,25 +219,25 @@ describe('a file that is deleted', () => {
             over = true;
             await writing;
           }
-          await settles(service, trial);
+          await settles(service, setup);
         }),
       ),
   );
 
   faultCase('T12a', 'deleted with unread bytes, which are read, and the handle is closed', () =>
-    withTrial((trial) =>
-      run(trial.data, async (service) => {
-        const path = trial.at('app.log');
+    withSetup((setup) =>
+      run(setup.data, async (service) => {
+        const path = setup.at('app.log');
         const writer = openSync(path, 'a');
-        writeSync(writer, trial.lines(3));
-        await holds(service, trial);
-        writeSync(writer, trial.lines(20_000));
+        writeSync(writer, setup.lines(3));
+        await holds(service, setup);
+        writeSync(writer, setup.lines(20_000));
         unlinkSync(path);
-        writeSync(writer, trial.lines(10));
+        writeSync(writer, setup.lines(10));
         closeSync(writer);
-        await holds(service, trial);
+        await holds(service, setup);
         await eventually(() => expect(deletedFilesOf(service)).to.deep.equal([]));
-        await settles(service, trial);
+        await settles(service, setup);
       }),
     ),
   );
@@ -245,30 +245,30 @@ describe('a file that is deleted', () => {
 
 describe('a file whose times tell nothing', () => {
   faultCase('T37', 'empty when first seen, then grown and cut with one and the same time', () =>
-    withTrial(async (trial) => {
+    withSetup(async (setup) => {
       const second = new Date('2026-11-20T10:00:00Z');
-      const path = trial.at('app.log');
+      const path = setup.at('app.log');
       const write = (text: string) => {
         appendFileSync(path, text);
         utimesSync(path, second, second);
       };
       write('');
-      await run(trial.data, async (service) => {
+      await run(setup.data, async (service) => {
         await met(service, 1);
         for (let round = 0; round < 3; round++) {
-          write(trial.lines(5));
-          await settles(service, trial);
+          write(setup.lines(5));
+          await settles(service, setup);
         }
         // As many bytes as before, at the same time as before.
         const file = openSync(path, 'r+');
         const { size } = statSync(path);
         ftruncateSync(file, 0);
-        writeSync(file, padded(trial.lines(1), size));
+        writeSync(file, padded(setup.lines(1), size));
         closeSync(file);
         utimesSync(path, second, second);
-        await settles(service, trial);
+        await settles(service, setup);
       });
-      await run(trial.data, (service) => settles(service, trial));
+      await run(setup.data, (service) => settles(service, setup));
     }),
   );
 });

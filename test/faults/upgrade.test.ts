@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import { inspectFile } from '../../server/store/index.ts';
 import { seeded } from '../bench/lines.ts';
-import { spawnService, withFolder, withStore } from '../helpers.ts';
-import { newBooks } from './books.ts';
+import { spawnService, withFolder, withStore } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
 import { drop, dropLines, endsWhole } from './lines.ts';
 import { OLDER, unpackOlder } from './older-store.ts';
 
@@ -26,8 +26,8 @@ describe('a store of an older version', () => {
     () =>
       withFolder(async (data) => {
         const random = seeded(21);
-        const books = newBooks();
-        unpackOlder(data, books);
+        const expectedLines = newExpectedLines();
+        unpackOlder(data, expectedLines);
         const versions: number[] = [];
         for (let copy = 0; copy < COPIES; copy++) {
           rmSync(join(data, 'store'), { recursive: true, force: true });
@@ -39,12 +39,12 @@ describe('a store of an older version', () => {
             else await killIn(data, 'tailpond.duckdb', 1 + Math.floor(random() * CHANGES));
             versions.push(await versionOf(data));
           }
-          dropLines(data, books, 50);
+          dropLines(data, expectedLines, 50);
           for (const line of [`no object of copy ${copy}`, 'y'.repeat(5000 + copy)]) {
-            books.bad(line);
+            expectedLines.bad(line);
             drop(data, 'edge_logs/a.ndjson', `${line}\n`);
           }
-          await endsWhole(data, books);
+          await endsWhole(data, expectedLines);
           await withStore(data, async (store) => {
             const { schema, faults } = await store.inspect(new AbortController().signal);
             expect({ schema, faults }).to.deep.equal({ schema: NEWEST, faults: [] });

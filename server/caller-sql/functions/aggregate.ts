@@ -1,29 +1,28 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import { literal, type Sql, sql } from '../sql-fragment.ts';
-import { as, isMoment, type Kind, MAX_GROWTH, shownOf, sortKeys } from '../typed-expression.ts';
+import { as, isMoment, type Kind, MAX_EXPANSION, shownOf, sortKeys } from '../typed-expression.ts';
 import type { Functions } from './builder.ts';
-import { constant, constantText, growthOf, made, type SqlFunction } from './builder.ts';
+import { constant, constantText, expansionOf, expr, type SqlFunction, takes } from './builder.ts';
 
 function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFunction {
-  return {
+  return takes({
     least: 1,
     most: 1,
     aggregate: true,
     build([value], { at, distinct }) {
-      if (!value) throw new Error('BUG: arguments were counted');
-      return made(kind, form(sql`${distinct ? 'distinct ' : ''}${as(value, take, at)}`), [value], {
+      return expr(kind, form(sql`${distinct ? 'distinct ' : ''}${as(value, take, at)}`), [value], {
         aggregate: true,
       });
     },
-  };
+  });
 }
 
-/** Of no rows it is 0; the engine's own says NULL. */
+/** No rows give 0; the engine's own function gives NULL. */
 const countIf = aggregate('number', 'bool', (value) => sql`count(case when ${value} then 1 end)`);
 
 const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
 
-/** Of numbers whose squares are numbers: of others the engine's is an error. */
+/** Takes numbers whose squares are finite; with others the engine's function fails. */
 const spread = (name: string) =>
   aggregate(
     'number',
@@ -31,84 +30,79 @@ const spread = (name: string) =>
     (value) => sql`${name}(case when abs((${value})::double) < 1e150 then (${value})::double end)`,
   );
 
-const counted: SqlFunction = {
+const counted = takes({
   least: 1,
   most: 1,
   aggregate: true,
   build([value], { at, distinct }) {
-    if (!value) throw new Error('BUG: arguments were counted');
     const counted = value.kind === 'json' ? as(value, 'text', at) : value.sql;
-    return made('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
+    return expr('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
       aggregate: true,
     });
   },
-};
+});
 
 /** The least or greatest: of fields the number, where there are numbers, else the text. */
 function outermost(name: 'min' | 'max'): SqlFunction {
-  return {
+  return takes({
     least: 1,
     most: 1,
     aggregate: true,
     build([value], { at }) {
-      if (!value) throw new Error('BUG: arguments were counted');
       const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
-      if (value.kind !== 'json') return made(value.kind, sql`${name}(${value.sql})`, [value], rest);
+      if (value.kind !== 'json') return expr(value.kind, sql`${name}(${value.sql})`, [value], rest);
       const [number = '', text = ''] = sortKeys(value, at);
-      return made(
+      return expr(
         'json',
         sql`coalesce(to_json(${name}(${number})), to_json(${name}(${text})))`,
         [value],
         rest,
       );
     },
-  };
+  });
 }
 
-const anyValue: SqlFunction = {
+const anyValue = takes({
   least: 1,
   most: 1,
   aggregate: true,
   build([value], _info) {
-    if (!value) throw new Error('BUG: arguments were counted');
     const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
-    return made(value.kind, sql`any_value(${value.sql})`, [value], rest);
+    return expr(value.kind, sql`any_value(${value.sql})`, [value], rest);
   },
-};
+});
 
-const quantiles: SqlFunction = {
+const quantiles = takes({
   least: 2,
   most: 2,
   aggregate: true,
   build([value, count], info) {
-    if (!value || !count) throw new Error('BUG: arguments were counted');
     const buckets = constant(count, 1, 1000, info);
     const shares = Array.from({ length: buckets + 1 }, (_, i) => String(i / buckets));
     const kind: Kind = isMoment(value.kind) ? value.kind : 'number';
-    return made(
+    return expr(
       'array',
       sql`quantile_disc(${as(value, kind, info.at)}, [${shares.join(', ')}])`,
       [value],
       { aggregate: true, element: kind },
     );
   },
-};
+});
 
 function quantile(name: string): SqlFunction {
-  return {
+  return takes({
     least: 2,
     most: 2,
     aggregate: true,
     build([value, share], { at, name: called }) {
-      if (!value || !share) throw new Error('BUG: arguments were counted');
       const wanted = Number(share.literal);
       if (share.kind !== 'number' || !(wanted >= 0 && wanted <= 1))
-        refuse(at, `${called.toUpperCase()} takes a number from 0 to 1 here`);
-      return made('number', sql`${name}(${as(value, 'number', at)}, ${String(wanted)})`, [value], {
+        reject(at, `${called.toUpperCase()} takes a number from 0 to 1 here`);
+      return expr('number', sql`${name}(${as(value, 'number', at)}, ${String(wanted)})`, [value], {
         aggregate: true,
       });
     },
-  };
+  });
 }
 
 /**
@@ -120,30 +114,32 @@ const MAX_LIST = 100;
 
 /** `present`: without NULLs. The second argument is how many elements there may be. */
 function listed(present: boolean): SqlFunction {
-  return {
+  return takes({
     least: 1,
     most: 2,
     aggregate: true,
     build([value, limit], info) {
-      if (!value) throw new Error('BUG: arguments were counted');
-      if (value.kind === 'array') refuse(info.at, 'An array of arrays cannot be made');
+      if (value.kind === 'array') reject(info.at, 'An array of arrays cannot be made');
       const item = value.sql;
       const filter = present ? sql` filter (where ${item} is not null)` : '';
       const list = sql`list(${info.distinct ? 'distinct ' : ''}${item}${info.order(item)})${filter}`;
       const most = limit ? constant(limit, 0, MAX_LIST, info) : MAX_LIST;
-      const rest = { aggregate: true, element: value.kind, growth: growthOf(value) * MAX_GROWTH };
-      return made('array', sql`list_slice(${list}, 1, ${String(most)})`, [value], rest);
+      const rest = {
+        aggregate: true,
+        element: value.kind,
+        maxExpansion: expansionOf(value) * MAX_EXPANSION,
+      };
+      return expr('array', sql`list_slice(${list}, 1, ${String(most)})`, [value], rest);
     },
-  };
+  });
 }
 
 /** The most frequent values, with their counts, the most frequent first. */
-const topCounts: SqlFunction = {
+const topCounts = takes({
   least: 2,
   most: 2,
   aggregate: true,
   build([value, count], info) {
-    if (!value || !count) throw new Error('BUG: arguments were counted');
     const most = constant(count, 1, 1000, info);
     const item =
       value.kind === 'json'
@@ -152,41 +148,40 @@ const topCounts: SqlFunction = {
     const pairs = sql`list_transform(map_entries(histogram(${item})), lambda e: {n: e.value, v: e.key})`;
     const shown = shownOf({ kind: value.kind, sql: 'e.v' }, info.at);
     const objects = sql`list_transform(list_slice(list_reverse_sort(${pairs}), 1, ${String(most)}), lambda e: json_object('value', ${shown}, 'count', e.n))`;
-    return made('array', objects, [value], { aggregate: true, element: 'json', growth: 2 });
+    return expr('array', objects, [value], { aggregate: true, element: 'json', maxExpansion: 2 });
   },
-};
+});
 
-const strung: SqlFunction = {
+const strung = takes({
   least: 1,
   most: 2,
   aggregate: true,
   build([value, separator], info) {
-    if (!value) throw new Error('BUG: arguments were counted');
     const between = separator ? constantText(separator, info) : ',';
-    if (between.length > 100) refuse(info.at, 'A separator may have 100 characters');
+    if (between.length > 100) reject(info.at, 'A separator may have 100 characters');
     const item = as(value, 'text', info.at);
-    return made(
+    return expr(
       'text',
       sql`left(string_agg(${info.distinct ? 'distinct ' : ''}${item}, ${literal(between)}${info.order(item)}), ${String(MAX_TEXT)})`,
       [value],
-      { aggregate: true, growth: 1 },
+      { aggregate: true, maxExpansion: 1 },
     );
   },
-};
-
-const picked = (name: string): SqlFunction => ({
-  least: 2,
-  most: 2,
-  aggregate: true,
-  build([value, by], { at }) {
-    if (!value || !by) throw new Error('BUG: arguments were counted');
-    const key = by.kind === 'json' ? as(by, 'text', at) : by.sql;
-    return made(value.kind, sql`${name}(${value.sql}, ${key})`, [value, by], {
-      aggregate: true,
-      ...(value.element ? { element: value.element } : {}),
-    });
-  },
 });
+
+const picked = (name: string): SqlFunction =>
+  takes({
+    least: 2,
+    most: 2,
+    aggregate: true,
+    build([value, by], { at }) {
+      const key = by.kind === 'json' ? as(by, 'text', at) : by.sql;
+      return expr(value.kind, sql`${name}(${value.sql}, ${key})`, [value, by], {
+        aggregate: true,
+        ...(value.element ? { element: value.element } : {}),
+      });
+    },
+  });
 
 /** Aggregates. */
 export const AGGREGATES: Functions = {
@@ -195,7 +190,7 @@ export const AGGREGATES: Functions = {
     least: 0,
     most: 0,
     aggregate: true,
-    build: () => made('number', 'count(*)', [], { aggregate: true }),
+    build: () => expr('number', 'count(*)', [], { aggregate: true }),
   },
   countif: countIf,
   count_if: countIf,

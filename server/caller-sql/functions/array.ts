@@ -1,47 +1,53 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
-import { alike, as, type Expression, MAX_GROWTH, nameOf } from '../typed-expression.ts';
+import { alike, as, type Expression, MAX_EXPANSION, nameOf } from '../typed-expression.ts';
 import type { Call, Functions } from './builder.ts';
-import { constantText, grown, growthOf, made, type SqlFunction, together } from './builder.ts';
+import {
+  boundExpansion,
+  constantText,
+  expansionOf,
+  expr,
+  type SqlFunction,
+  takes,
+  together,
+} from './builder.ts';
 
 const array: SqlFunction = {
   least: 0,
   most: 1000,
   build(args, info) {
     const { kind, values } = alike(args, info.at);
-    if (kind === 'array') refuse(info.at, 'An array of arrays cannot be made');
+    if (kind === 'array') reject(info.at, 'An array of arrays cannot be made');
     // Twice, as the engine's binder takes twice as long for each that stands in another.
-    const growth = grown(2 * together(args), info);
-    return made('array', sql`[${join(values, ', ')}]`, args, { element: kind, ...growth });
+    const maxExpansion = boundExpansion(2 * together(args), info);
+    return expr('array', sql`[${join(values, ', ')}]`, args, { element: kind, ...maxExpansion });
   },
 };
 
-export const arrayLength: SqlFunction = {
+export const arrayLength = takes({
   least: 1,
   most: 1,
   build([value], { at }) {
-    if (!value) throw new Error('BUG: arguments were counted');
     if (value.kind === 'json')
-      return made(
+      return expr(
         'number',
         sql`case when json_type(${value.sql}) = 'ARRAY' then json_array_length(${value.sql})::bigint end`,
         [value],
       );
     return value.kind === 'array'
-      ? made('number', sql`len(${value.sql})`, [value])
-      : refuse(at, `Expected an array, got ${nameOf(value.kind)}`);
+      ? expr('number', sql`len(${value.sql})`, [value])
+      : reject(at, `Expected an array, got ${nameOf(value.kind)}`);
   },
-};
+});
 
 /** Characters of a text that is made of an array, at most; it is cut. */
 const MAX_TEXT = 65_536;
 
-const arrayText: SqlFunction = {
+const arrayText = takes({
   least: 2,
   most: 3,
   build([value, separator], info) {
-    if (!value || !separator) throw new Error('BUG: arguments were counted');
-    if (value.kind !== 'array') refuse(info.at, `Expected an array, got ${nameOf(value.kind)}`);
+    if (value.kind !== 'array') reject(info.at, `Expected an array, got ${nameOf(value.kind)}`);
     const between = constantText(separator, info);
     const item = as(
       {
@@ -54,15 +60,15 @@ const arrayText: SqlFunction = {
     );
     const texts =
       value.element === 'text' ? value.sql : sql`list_transform(${value.sql}, lambda e: ${item})`;
-    return made(
+    return expr(
       'text',
       sql`left(array_to_string(${texts}, ${literal(between)}), ${String(MAX_TEXT)})`,
       [value],
       // Not more than of the list, so that lists of such texts come to an end.
-      { growth: Math.min(growthOf(value), MAX_GROWTH) },
+      { maxExpansion: Math.min(expansionOf(value), MAX_EXPANSION) },
     );
   },
-};
+});
 
 /** Elements of a generated array, at most; it is made for each row. */
 const MAX_GENERATED = 10_000;
@@ -76,7 +82,7 @@ function steps(first: Sql, last: Sql, step: Sql, element: (offset: Sql) => Sql):
 /** Within a lambda, which such an array is made by, the engine finds no columns of an outer query. */
 function refuseOuter(args: readonly Expression[], { at, name }: Call): void {
   if (args.some(({ outer }) => outer))
-    refuse(at, `${name.toUpperCase()} cannot take columns of an outer query`);
+    reject(at, `${name.toUpperCase()} cannot take columns of an outer query`);
 }
 
 const generated: SqlFunction = {
@@ -88,7 +94,7 @@ const generated: SqlFunction = {
     const [first = '', last = '', step = '1::double'] = args.map(
       (arg) => sql`(${as(arg, 'number', at)})::double`,
     );
-    return made(
+    return expr(
       'array',
       steps(first, last, step, (value) => value),
       args,
@@ -98,14 +104,13 @@ const generated: SqlFunction = {
 };
 
 function generatedMoments(kind: 'timestamp' | 'date'): SqlFunction {
-  return {
+  return takes({
     least: kind === 'date' ? 2 : 3,
     most: 3,
     build(args, info) {
       const { at } = info;
       refuseOuter(args, info);
       const [first, last, step] = args;
-      if (!first || !last) throw new Error('BUG: arguments were counted');
       const micros = (value: Expression) => sql`epoch_us(${as(value, 'timestamp', at)})::double`;
       const interval = step ? as(step, 'interval', at) : "interval '1' day";
       const moment = (value: Sql) =>
@@ -116,9 +121,9 @@ function generatedMoments(kind: 'timestamp' | 'date'): SqlFunction {
         sql`(date_part('epoch', ${interval}) * 1000000)`,
         moment,
       );
-      return made('array', list, args, { element: kind });
+      return expr('array', list, args, { element: kind });
     },
-  };
+  });
 }
 
 /** Arrays. */
@@ -135,9 +140,9 @@ export const ARRAYS: Functions = {
     most: 1,
     build: ([value], { at }) =>
       value?.kind === 'array'
-        ? made('array', sql`list_reverse(${value.sql})`, [value], {
+        ? expr('array', sql`list_reverse(${value.sql})`, [value], {
             element: value.element ?? 'null',
           })
-        : refuse(at, 'Expected an array'),
+        : reject(at, 'Expected an array'),
   },
 };

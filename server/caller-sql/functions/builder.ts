@@ -1,8 +1,15 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import type { Dialect } from '../parse/lexer.ts';
-import type { Pattern } from '../patterns.ts';
+import type { Pattern } from '../regular-expressions.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
-import { as, type Expression, flags, jsonOf, type Kind, MAX_GROWTH } from '../typed-expression.ts';
+import {
+  as,
+  type Expression,
+  flags,
+  jsonOf,
+  type Kind,
+  MAX_EXPANSION,
+} from '../typed-expression.ts';
 
 /** A call, as far as its arguments are not all there is to it. */
 export interface Call {
@@ -34,8 +41,27 @@ export interface SqlFunction {
   readonly words?: readonly number[];
 }
 
+/** At least so many arguments. */
+type Arguments<Least> = Least extends 3
+  ? readonly [Expression, Expression, Expression, ...Expression[]]
+  : Least extends 2
+    ? readonly [Expression, Expression, ...Expression[]]
+    : Least extends 1
+      ? readonly [Expression, ...Expression[]]
+      : readonly Expression[];
+
+/** A function whose arguments are known to be there, as many as it takes at least: calls are counted before they are made. */
+export function takes<Least extends number>(
+  made: Omit<SqlFunction, 'least' | 'build'> & {
+    readonly least: Least;
+    build(args: Arguments<Least>, call: Call): Expression;
+  },
+): SqlFunction {
+  return made as unknown as SqlFunction;
+}
+
 /** A made expression, with what its arguments hand on. */
-export function made(
+export function expr(
   kind: Kind,
   value: Sql,
   args: readonly Expression[],
@@ -46,21 +72,23 @@ export function made(
 }
 
 /** Throws SqlRefused when a text could become too long. */
-export function grown(growth: number, { at, name }: Call): { growth: number } {
-  if (growth > MAX_GROWTH)
-    refuse(
+export function boundExpansion(maxExpansion: number, { at, name }: Call): { maxExpansion: number } {
+  if (maxExpansion > MAX_EXPANSION)
+    reject(
       at,
-      `The text that ${name.toUpperCase()} makes could become more than ${MAX_GROWTH} times as long as a stored one`,
+      `The text that ${name.toUpperCase()} makes could become more than ${MAX_EXPANSION} times as long as a stored one`,
     );
-  return { growth };
+  return { maxExpansion };
 }
 
 /** How much longer a value is that holds all of these; literals are as long as they are written. */
 export function together(args: readonly Expression[]): number {
-  const growths = args.map((arg) => (arg.literal === undefined && isLong(arg) ? growthOf(arg) : 0));
+  const expansions = args.map((arg) =>
+    arg.literal === undefined && isLong(arg) ? expansionOf(arg) : 0,
+  );
   return Math.max(
     1,
-    growths.reduce((sum, growth) => sum + growth, 0),
+    expansions.reduce((sum, expansion) => sum + expansion, 0),
   );
 }
 
@@ -69,7 +97,7 @@ function isLong({ kind }: Expression): boolean {
   return kind === 'text' || kind === 'json' || kind === 'array';
 }
 
-export const growthOf = (value: Expression | undefined) => value?.growth ?? 1;
+export const expansionOf = (value: Expression | undefined) => value?.maxExpansion ?? 1;
 
 /** A whole number that stands in the SQL itself. */
 export function constant(
@@ -80,7 +108,7 @@ export function constant(
 ): number {
   const number = Number(value?.literal ?? Number.NaN);
   if (value?.kind !== 'number' || !Number.isInteger(number) || number < least || number > most)
-    refuse(
+    reject(
       at,
       `${name.toUpperCase()} takes a whole number from ${least} to ${most} here, written as such`,
     );
@@ -90,7 +118,7 @@ export function constant(
 export function constantText(value: Expression | undefined, { at, name }: Call): string {
   return value?.literal !== undefined && value.kind === 'text'
     ? value.literal
-    : refuse(at, `${name.toUpperCase()} takes a string literal here`);
+    : reject(at, `${name.toUpperCase()} takes a string literal here`);
 }
 
 /** Arguments of fixed kinds, one result. The engine's function takes them as they are; it must be total. */
@@ -104,7 +132,7 @@ export function simple(
     least,
     most: kinds.length,
     build: (args, { at }) =>
-      made(kind, form(args.map((arg, i) => as(arg, kinds[i] ?? 'text', at))), args),
+      expr(kind, form(args.map((arg, i) => as(arg, kinds[i] ?? 'text', at))), args),
   };
 }
 

@@ -1,13 +1,13 @@
 import { join, sql } from '../sql-fragment.ts';
 import { alike, as, comparable } from '../typed-expression.ts';
 import type { Functions } from './builder.ts';
-import { type Build, made, type SqlFunction } from './builder.ts';
+import { type Build, expr, type SqlFunction, takes } from './builder.ts';
 
 const NULLABLE = 'coalesce';
 
 const chosen: Build = (args, { at }) => {
   const { kind, element, values } = alike(args, at);
-  return made(kind, sql`${NULLABLE}(${join(values, ', ')})`, args, element ? { element } : {});
+  return expr(kind, sql`${NULLABLE}(${join(values, ', ')})`, args, element ? { element } : {});
 };
 
 function extreme(name: string): SqlFunction {
@@ -26,7 +26,7 @@ function extreme(name: string): SqlFunction {
         values.map((value) => sql`${value} is null`),
         ' or ',
       );
-      return made(
+      return expr(
         kind,
         sql`case when ${nulls} then null else ${name}(${join(values, ', ')}) end`,
         args,
@@ -35,21 +35,20 @@ function extreme(name: string): SqlFunction {
   };
 }
 
-const nullIf: SqlFunction = {
+const nullIf = takes({
   least: 2,
   most: 2,
   build(args, { at }) {
     const [value, other] = args;
-    if (!value || !other) throw new Error('BUG: arguments were counted');
     const [left, right] = comparable(value, other, at);
-    return made(
+    return expr(
       value.kind,
       sql`case when ${left} = ${right} then null else ${value.sql} end`,
       args,
       value.element ? { element: value.element } : {},
     );
   },
-};
+});
 
 /** Choices between values. */
 export const CHOICES: Functions = {

@@ -1,8 +1,8 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 
 /** BigQuery's elements of a format, by those of the engine. */
-const ELEMENTS = lookup<string>({
+const ELEMENTS = dictionary<string>({
   '%E*S': '%S.%f',
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',
@@ -29,8 +29,8 @@ const KNOWN = new Set('a A b B c d f g G H I j m M p S u U V w W x X y Y z %'.sp
  */
 export function formatOf(value: { literal?: string }, at: number | null): (string | null)[] {
   const format = value.literal;
-  if (format === undefined) return refuse(at, 'A format must be a string literal');
-  if (format.length > 100) refuse(at, 'A format may have 100 characters');
+  if (format === undefined) return reject(at, 'A format must be a string literal');
+  if (format.length > 100) reject(at, 'A format may have 100 characters');
   const parts: (string | null)[] = [];
   let text = '';
   for (const [element] of format.matchAll(/%(?:E\*S|E\dS|Ez|E4Y|.)?|[^%]+/gs)) {
@@ -40,7 +40,7 @@ export function formatOf(value: { literal?: string }, at: number | null): (strin
       parts.push(null);
       text = '';
     } else if (element.startsWith('%'))
-      text += known ?? refuse(at, `There is no element ${shown(element)} of a format`);
+      text += known ?? reject(at, `There is no element ${shown(element)} of a format`);
     else text += element;
   }
   return text === '' ? parts : [...parts, text];

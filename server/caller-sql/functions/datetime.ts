@@ -1,12 +1,20 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression, isMoment, type Kind, nameOf } from '../typed-expression.ts';
 import type { Functions } from './builder.ts';
-import { type Call, constantText, guarded, made, type SqlFunction, simple } from './builder.ts';
+import {
+  type Call,
+  constantText,
+  expr,
+  guarded,
+  type SqlFunction,
+  simple,
+  takes,
+} from './builder.ts';
 import { formatOf } from './date-formats.ts';
 
-const UNITS = lookup<string>({
+const UNITS = dictionary<string>({
   microsecond: 'microsecond',
   millisecond: 'millisecond',
   second: 'second',
@@ -20,7 +28,7 @@ const UNITS = lookup<string>({
   year: 'year',
   isoyear: 'isoyear',
 });
-const PARTS = lookup<string>({
+const PARTS = dictionary<string>({
   ...UNITS,
   dayofweek: 'dow',
   dow: 'dow',
@@ -40,7 +48,7 @@ function unitOf(
   return (
     units[unit] ??
     units[unit.replace(/s$/, '')] ??
-    refuse(
+    reject(
       at,
       `${name.toUpperCase()} takes one of ${Object.keys(units).join(', ')}${unit ? `, got ${shown(unit)}` : ''}`,
     )
@@ -57,17 +65,16 @@ function moment(value: Expression, at: number | null): Kind {
     value.kind === 'null'
   )
     return 'timestamp';
-  return refuse(at, `Expected a timestamp, got ${nameOf(value.kind)}`);
+  return reject(at, `Expected a timestamp, got ${nameOf(value.kind)}`);
 }
 
 /** `*_TRUNC(value, unit)`; the engine's own form has the unit first, as a string. */
-const truncated: SqlFunction = {
+const truncated = takes({
   least: 2,
   most: 3,
   words: [1],
   build(args, info) {
     const [first, second, zone] = args;
-    if (!first || !second) throw new Error('BUG: arguments were counted');
     const swapped =
       info.word(1) === undefined && first.kind === 'text' && first.literal !== undefined;
     const value = swapped ? second : first;
@@ -83,18 +90,18 @@ const truncated: SqlFunction = {
         : sql`date_trunc('${unit}', ${point})`;
     if (zone && kind === 'timestamp') {
       const name = zoneOf(zone, info);
-      return made(kind, sql`timezone('UTC', timezone(${name}, ${cut(local(read, name))}))`, [
+      return expr(kind, sql`timezone('UTC', timezone(${name}, ${cut(local(read, name))}))`, [
         value,
       ]);
     }
-    return made(kind, kind === 'date' ? sql`${cut(read)}::date` : cut(read), [value]);
+    return expr(kind, kind === 'date' ? sql`${cut(read)}::date` : cut(read), [value]);
   },
-};
+});
 
 function zoneOf(value: Expression, info: Call): string {
   const zone = constantText(value, info);
   if (!/^[A-Za-z][\w+/-]{0,60}$/.test(zone) && !/^[+-]\d\d?(:\d\d)?$/.test(zone))
-    refuse(info.at, `Expected a time zone such as "Europe/Berlin", got ${shown(zone)}`);
+    reject(info.at, `Expected a time zone such as "Europe/Berlin", got ${shown(zone)}`);
   return literal(zone);
 }
 
@@ -104,20 +111,19 @@ function local(point: Sql, zone: string): Sql {
 }
 
 function shifted(sign: '+' | '-'): SqlFunction {
-  return {
+  return takes({
     least: 2,
     most: 2,
     build(args, { at }) {
       const [value, interval] = args;
-      if (!value || !interval) throw new Error('BUG: arguments were counted');
       const kind = moment(value, at);
       const sum = guarded(
         args,
         sql`${as(value, kind, at)} ${sign} ${as(interval, 'interval', at)}`,
       );
-      return made(kind, kind === 'date' ? sql`${sum}::date` : sum, args);
+      return expr(kind, kind === 'date' ? sql`${sum}::date` : sum, args);
     },
-  };
+  });
 }
 
 function counted(unit: string, whole: boolean, a: Sql, b: Sql): Sql {
@@ -129,7 +135,7 @@ function counted(unit: string, whole: boolean, a: Sql, b: Sql): Sql {
 
 /** How many units lie between: whole ones for timestamps, borders for dates, as BigQuery counts. */
 function between(whole: boolean): SqlFunction {
-  return {
+  return takes({
     least: 3,
     most: 3,
     words: [2],
@@ -138,64 +144,61 @@ function between(whole: boolean): SqlFunction {
         info.word(2) === undefined && args[0]?.literal !== undefined && args[0].kind === 'text';
       const unit = unitOf(swapped ? args[0]?.literal : info.word(2), UNITS, info);
       const [later, earlier] = swapped ? [args[2], args[1]] : [args[0], args[1]];
-      if (!later || !earlier) throw new Error('BUG: arguments were counted');
       // BigQuery's weeks begin on Sunday.
       const shift = !whole && !swapped && info.word(2) === 'week' ? ' + interval 1 day' : '';
       const [a, b] = [earlier, later].map((each) => sql`${as(each, 'timestamp', info.at)}${shift}`);
-      return made(
+      return expr(
         'number',
         guarded([later, earlier], counted(unit, whole && !swapped, a ?? '', b ?? '')),
         [later, earlier],
       );
     },
-  };
+  });
 }
 
-const part: SqlFunction = {
+const part = takes({
   least: 2,
   most: 2,
   build(args, info) {
     const [name, value] = args;
-    if (!name || !value) throw new Error('BUG: arguments were counted');
     const wanted = constantText(name, info).toLowerCase();
     const point = as(value, value.kind === 'time' ? 'time' : 'timestamp', info.at);
-    if (wanted === 'date') return made('date', sql`${point}::date`, [value]);
-    if (wanted === 'time') return made('time', sql`${point}::time`, [value]);
+    if (wanted === 'date') return expr('date', sql`${point}::date`, [value]);
+    if (wanted === 'time') return expr('time', sql`${point}::time`, [value]);
     const field = unitOf(wanted, PARTS, info);
     const read = sql`date_part('${field}', ${point})`;
     // The engine counts seconds before the fraction, too, in these; and Sunday as 0.
     if (field === 'millisecond' || field === 'microsecond')
-      return made('number', sql`(${read} % ${field === 'millisecond' ? '1000' : '1000000'})`, [
+      return expr('number', sql`(${read} % ${field === 'millisecond' ? '1000' : '1000000'})`, [
         value,
       ]);
-    return made(
+    return expr(
       'number',
       wanted === 'dayofweek' && info.dialect === 'bigquery' ? sql`(${read} + 1)` : read,
       [value],
     );
   },
-};
+});
 
 function converted(kind: 'timestamp' | 'datetime' | 'date' | 'time'): SqlFunction {
-  return {
+  return takes({
     least: 1,
     most: kind === 'datetime' ? 6 : kind === 'date' ? 3 : 2,
     build(args, info) {
       const [value, zone] = args;
-      if (!value) throw new Error('BUG: arguments were counted');
       if (args.length >= 3) return assembled(kind, args, info);
-      if (!zone) return made(kind, as(value, kind, info.at), [value]);
+      if (!zone) return expr(kind, as(value, kind, info.at), [value]);
       const name = zoneOf(zone, info);
       if (kind === 'timestamp')
-        return made(
+        return expr(
           kind,
           sql`timezone('UTC', timezone(${name}, ${as(value, 'datetime', info.at)}))`,
           [value],
         );
       const point = local(as(value, 'timestamp', info.at), name);
-      return made(kind, kind === 'datetime' ? point : sql`${point}::${kind}`, [value]);
+      return expr(kind, kind === 'datetime' ? point : sql`${point}::${kind}`, [value]);
     },
-  };
+  });
 }
 
 /** `DATE(year, month, day)` and `DATETIME(year, …, second)`. */
@@ -207,16 +210,15 @@ function assembled(kind: Kind, args: readonly Expression[], { at }: Call): Expre
   // By way of text: what is not a date is NULL then, also where it comes of a subquery, around which the engine takes no `try`.
   const type = kind === 'date' ? 'date' : 'timestamp';
   const text = sql`format(${literal(form)}, ${join(numbers, ', ')})`;
-  return made(kind, sql`try_cast(${text} as ${type})`, args);
+  return expr(kind, sql`try_cast(${text} as ${type})`, args);
 }
 
-const formatted: SqlFunction = {
+const formatted = takes({
   least: 2,
   most: 3,
   build(args, info) {
     const first = args[0]?.literal !== undefined && args[0].kind === 'text';
     const [format, value] = first ? [args[0], args[1]] : [args[1], args[0]];
-    if (!format || !value) throw new Error('BUG: arguments were counted');
     const point = as(value, 'timestamp', info.at);
     const read = args[2] ? local(point, zoneOf(args[2], info)) : point;
     const seconds = sql`(epoch_us(${point}) // 1000000)::varchar`;
@@ -224,20 +226,19 @@ const formatted: SqlFunction = {
       form === null ? seconds : sql`strftime(${read}, ${literal(form)})`,
     );
     const [only = literal(''), ...more] = parts;
-    return made('text', more.length === 0 ? only : sql`(${join(parts, ' || ')})::varchar`, [value]);
+    return expr('text', more.length === 0 ? only : sql`(${join(parts, ' || ')})::varchar`, [value]);
   },
-};
+});
 
 function parsed(kind: 'timestamp' | 'datetime' | 'date'): SqlFunction {
-  return {
+  return takes({
     least: 2,
     most: 3,
     build([format, value], info) {
-      if (!format || !value) throw new Error('BUG: arguments were counted');
       const swapped = info.name === 'strptime' || info.name === 'try_strptime';
       const [form, ...more] = formatOf(swapped ? value : format, info.at);
       if (typeof form !== 'string' || more.length > 0)
-        return refuse(info.at, `${info.name.toUpperCase()} cannot read this format`);
+        return reject(info.at, `${info.name.toUpperCase()} cannot read this format`);
       // A fraction may be absent.
       const forms = [form, form.replace('.%f', '')].map(literal);
       const source = as(swapped ? format : value, 'text', info.at);
@@ -246,9 +247,9 @@ function parsed(kind: 'timestamp' | 'datetime' | 'date'): SqlFunction {
       const zoned = form.includes('%z')
         ? sql`coalesce(${read}, case when ends_with(${source}, 'Z') then try_strptime(replace(${source}, 'Z', '+0000'), [${forms.join(', ')}])::timestamp end)`
         : read;
-      return made(kind, kind === 'date' ? sql`${zoned}::date` : zoned, [swapped ? format : value]);
+      return expr(kind, kind === 'date' ? sql`${zoned}::date` : zoned, [swapped ? format : value]);
     },
-  };
+  });
 }
 
 function sinceEpoch(unit: 'seconds' | 'millis' | 'micros'): SqlFunction {
@@ -264,7 +265,7 @@ function fromEpoch(factor: string): SqlFunction {
       const count = as(args[0] as Expression, 'number', at);
       const micros = sql`try_cast((${count})::double * ${factor} as bigint)`;
       const moment = sql`(case when ${micros} between -62135596800000000 and 253370764800000000 then make_timestamp(${micros}) end)`;
-      return made('timestamp', moment, args);
+      return expr('timestamp', moment, args);
     },
   };
 }
@@ -272,7 +273,7 @@ function fromEpoch(factor: string): SqlFunction {
 const present = (kind: Kind, form: Sql): SqlFunction => ({
   least: 0,
   most: 1,
-  build: () => made(kind, form, []),
+  build: () => expr(kind, form, []),
 });
 
 /** Moments, their parts and differences. */
@@ -332,12 +333,11 @@ export const TIMES: Functions = {
   timestamp_millis: fromEpoch('1000'),
   timestamp_micros: fromEpoch('1'),
   to_timestamp: fromEpoch('1000000'),
-  timezone: {
+  timezone: takes({
     least: 2,
     most: 2,
     build([zone, value], info) {
-      if (!zone || !value) throw new Error('BUG: arguments were counted');
-      return made('datetime', local(as(value, 'timestamp', info.at), zoneOf(zone, info)), [value]);
+      return expr('datetime', local(as(value, 'timestamp', info.at), zoneOf(zone, info)), [value]);
     },
-  },
+  }),
 };

@@ -1,4 +1,4 @@
-import { lookup } from '../dictionary.ts';
+import { dictionary } from '../dictionary.ts';
 import { AGGREGATES } from './aggregate.ts';
 import { ARRAYS } from './array.ts';
 import type { SqlFunction } from './builder.ts';
@@ -8,13 +8,13 @@ import { JSON_VALUES } from './json.ts';
 import { NUMBERS } from './math.ts';
 import { TEXTS } from './string.ts';
 
-export { type Call, guarded, made } from './builder.ts';
+export { type Call, expr as made, guarded } from './builder.ts';
 
 /**
  * Every function that the SQL of a caller may name, by the name that the parser gives it. Total ones only: none fails
  * on a value, and none gives a text that is much longer than those it is given.
  */
-const FUNCTIONS = lookup<SqlFunction>({
+const FUNCTIONS = dictionary<SqlFunction>({
   ...TEXTS,
   ...NUMBERS,
   ...TIMES,

@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import {
   as,
@@ -13,12 +13,13 @@ import {
 import { arrayLength } from './array.ts';
 import type { Functions } from './builder.ts';
 import {
+  boundExpansion,
   type Call,
   constantText,
-  grown,
-  growthOf,
-  made,
+  expansionOf,
+  expr,
   type SqlFunction,
+  takes,
   together,
 } from './builder.ts';
 
@@ -29,12 +30,12 @@ function jsonPath(value: Expression | undefined, info: Call): Step[] {
   // The engine's operators also take a bare name.
   if (!path.startsWith('$'))
     return path.startsWith('/')
-      ? refuse(info.at, `Expected a path such as '$.a.b', got ${shown(path)}`)
+      ? reject(info.at, `Expected a path such as '$.a.b', got ${shown(path)}`)
       : [path];
   for (let at = 1; at < path.length; at = step.lastIndex) {
     step.lastIndex = at;
     const [whole, name, place, quoted, bracketed] = step.exec(path) ?? [];
-    if (!whole) return refuse(info.at, `Expected a path such as '$.a.b[0]', got ${shown(path)}`);
+    if (!whole) return reject(info.at, `Expected a path such as '$.a.b[0]', got ${shown(path)}`);
     steps.push(place === undefined ? (name ?? quoted ?? bracketed ?? '') : Number(place));
   }
   return steps;
@@ -48,11 +49,11 @@ function jsonFrom(value: Expression): Expression {
     : value;
 }
 
-/** A member of JSON as it is stored. Of a record's fields one-element arrays are looked through; of JSON texts nothing is. */
+/** A member of JSON as it is stored. Fields of records are found through one-element arrays; members of JSON texts are not. */
 function jsonMember(value: Expression, steps: readonly Step[], at: number | null): Expression {
   if (value.kind === 'json') return steps.length === 0 ? value : within(value, steps);
   if (value.kind === 'null') return jsonOf('null::json');
-  if (value.kind !== 'text') return refuse(at, `Expected JSON, got ${nameOf(value.kind)}`);
+  if (value.kind !== 'text') return reject(at, `Expected JSON, got ${nameOf(value.kind)}`);
   const path = literal(
     `$${steps.map((step) => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`,
   );
@@ -66,54 +67,51 @@ function jsonMember(value: Expression, steps: readonly Step[], at: number | null
   };
 }
 
-/** A scalar as a text; NULL for what is none. */
+/** Returns a scalar as a text; NULL for an object or an array. */
 function scalar(json: Sql): Sql {
   const compound = sql`left((${json})::varchar, 1) in ('{', '[')`;
   return sql`(case when ${compound} then null else json_extract_string(${json}, '$') end)`;
 }
 
-const jsonValue: SqlFunction = {
+const jsonValue = takes({
   least: 1,
   most: 2,
   build([value, path], info) {
-    if (!value) throw new Error('BUG: arguments were counted');
     const found = jsonMember(value, jsonPath(path, info), info.at);
     const plain = info.name === '->>' || info.dialect === 'duckdb';
     const text = plain ? (found.text ?? found.sql) : scalar(found.sql);
     return { kind: 'text', sql: text, ...flags([value]) };
   },
-};
+});
 
-/** Of a text BigQuery gives a text again, of JSON JSON. */
-const jsonQuery: SqlFunction = {
+/** BigQuery gives a text for a text, and JSON for JSON. */
+const jsonQuery = takes({
   least: 1,
   most: 2,
   build([value, path], info) {
-    if (!value) throw new Error('BUG: arguments were counted');
     const found = jsonMember(value, jsonPath(path, info), info.at);
     const isText = value.kind === 'text' && info.dialect === 'bigquery' && info.name !== '->';
-    return isText ? made('text', sql`(${found.sql})::varchar`, [value]) : found;
+    return isText ? expr('text', sql`(${found.sql})::varchar`, [value]) : found;
   },
-};
+});
 
 function jsonArray(form: 'values' | 'texts'): SqlFunction {
-  return {
+  return takes({
     least: 1,
     most: 2,
     build([value, path], info) {
-      if (!value) throw new Error('BUG: arguments were counted');
       const found = jsonMember(value, jsonPath(path, info), info.at).sql;
       const list = sql`case when json_type(${found}) = 'ARRAY' then from_json(${found}, '["JSON"]') end`;
       const isText = form === 'texts' || (value.kind === 'text' && info.dialect === 'bigquery');
       const text = form === 'texts' ? scalar('e') : 'e::varchar';
-      return made(
+      return expr(
         'array',
         isText ? sql`list_transform(${list}, lambda e: ${text})` : list,
         [value],
-        { element: isText ? 'text' : 'json', ...grown(growthOf(value) * 2, info) },
+        { element: isText ? 'text' : 'json', ...boundExpansion(expansionOf(value) * 2, info) },
       );
     },
-  };
+  });
 }
 
 const structure: SqlFunction = {
@@ -125,11 +123,11 @@ const structure: SqlFunction = {
       literal(names[i] ?? `_field_${i + 1}`),
       arg.kind === 'null' ? 'null' : as(arg, 'json', at),
     ]);
-    return made(
+    return expr(
       'json',
       sql`json_object(${join(members, ', ')})`,
       args,
-      grown(2 * together(args), info),
+      boundExpansion(2 * together(args), info),
     );
   },
 };
@@ -163,17 +161,17 @@ export const JSON_VALUES: Functions = {
   to_json: {
     least: 1,
     most: 1,
-    build: (args, { at }) => made('json', as(args[0] as Expression, 'json', at), args),
+    build: (args, { at }) => expr('json', as(args[0] as Expression, 'json', at), args),
   },
   to_json_string: {
     least: 1,
     most: 2,
     build: (args, info) =>
-      made(
+      expr(
         'text',
         sql`(${as(args[0] as Expression, 'json', info.at)})::varchar`,
         args.slice(0, 1),
-        grown(growthOf(args[0]) * 2, info),
+        boundExpansion(expansionOf(args[0]) * 2, info),
       ),
   },
   struct_pack: structure,

@@ -1,7 +1,7 @@
 import { sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
 import type { Functions } from './builder.ts';
-import { constant, made, number, over, simple } from './builder.ts';
+import { constant, expr, number, over, simple } from './builder.ts';
 
 /** A negative number has no power that is not a whole number, as a real number. */
 const power = over(
@@ -25,7 +25,7 @@ export const NUMBERS: Functions = {
     most: 2,
     build(args, info) {
       const digits = args[1] ? `, ${constant(args[1], -15, 15, info)}` : '';
-      return made(
+      return expr(
         'number',
         sql`round((${as(args[0] as Expression, 'number', info.at)})::double${digits})`,
         args,

@@ -1,19 +1,20 @@
-import { refuse, shown } from '../error.ts';
-import { hasGroup, patternOf } from '../patterns.ts';
+import { reject, shown } from '../error.ts';
+import { hasGroup, patternOf } from '../regular-expressions.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
 import { arrayLength } from './array.ts';
 import type { Call, Functions } from './builder.ts';
 import {
+  boundExpansion,
   call,
   constant,
   constantText,
-  grown,
-  growthOf,
+  expansionOf,
+  expr,
   guarded,
-  made,
   type SqlFunction,
   simple,
+  takes,
   text,
 } from './builder.ts';
 
@@ -25,24 +26,22 @@ function wellFormed(args: readonly Expression[], value: Sql): Sql {
   return guarded(args, sql`decode(encode(${value}))`);
 }
 
-const matches: SqlFunction = {
+const matches = takes({
   least: 2,
   most: 2,
   build([value, pattern], info) {
-    if (!value || !pattern) throw new Error('BUG: arguments were counted');
-    return made(
+    return expr(
       'bool',
       sql`regexp_matches(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))})`,
       [value],
     );
   },
-};
+});
 
-const extracted: SqlFunction = {
+const extracted = takes({
   least: 2,
   most: 3,
   build([value, pattern, group], info) {
-    if (!value || !pattern) throw new Error('BUG: arguments were counted');
     const expression = patternOf(pattern, info);
     // The engine counts groups, BigQuery takes the one that there is.
     const index =
@@ -53,57 +52,57 @@ const extracted: SqlFunction = {
           : 0;
     const [source, quoted] = [as(value, 'text', info.at), literal(expression)];
     const found = wellFormed([value], sql`regexp_extract(${source}, ${quoted}, ${String(index)})`);
-    return made('text', sql`case when regexp_matches(${source}, ${quoted}) then ${found} end`, [
+    return expr('text', sql`case when regexp_matches(${source}, ${quoted}) then ${found} end`, [
       value,
     ]);
   },
-};
+});
 
-const extractedAll: SqlFunction = {
+const extractedAll = takes({
   least: 2,
   most: 2,
   build([value, pattern], info) {
-    if (!value || !pattern) throw new Error('BUG: arguments were counted');
     const expression = patternOf(pattern, info);
     const found = sql`regexp_extract_all(${as(value, 'text', info.at)}, ${literal(expression)}, ${hasGroup(expression) ? '1' : '0'})`;
     const texts = guarded([value], sql`list_transform(${found}, lambda t: decode(encode(t)))`);
-    return made('array', texts, [value], { element: 'text', ...grown(growthOf(value) * 16, info) });
+    return expr('array', texts, [value], {
+      element: 'text',
+      ...boundExpansion(expansionOf(value) * 16, info),
+    });
   },
-};
+});
 
-const replacedAll: SqlFunction = {
+const replacedAll = takes({
   least: 3,
   most: 4,
   build([value, pattern, replacement], info) {
-    if (!value || !pattern || !replacement) throw new Error('BUG: arguments were counted');
     const to = constantText(replacement, info);
     const references = to.match(/\\\d/g)?.length ?? 0;
     const replaced = sql`regexp_replace(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))}, ${literal(to)}, 'g')`;
-    return made(
+    return expr(
       'text',
       wellFormed([value], replaced),
       [value],
-      grown(growthOf(value) * (1 + references + to.length), info),
+      boundExpansion(expansionOf(value) * (1 + references + to.length), info),
     );
   },
-};
+});
 
-const replacedText: SqlFunction = {
+const replacedText = takes({
   least: 3,
   most: 3,
   build([value, from, to], info) {
-    if (!value || !from || !to) throw new Error('BUG: arguments were counted');
     const [old, fresh] = [constantText(from, info), constantText(to, info)];
-    if (old === '') return made('text', as(value, 'text', info.at), [value]);
-    const growth = growthOf(value) * Math.max(1, fresh.length / old.length);
-    return made(
+    if (old === '') return expr('text', as(value, 'text', info.at), [value]);
+    const maxExpansion = expansionOf(value) * Math.max(1, fresh.length / old.length);
+    return expr(
       'text',
       sql`replace(${as(value, 'text', info.at)}, ${literal(old)}, ${literal(fresh)})`,
       [value],
-      grown(growth, info),
+      boundExpansion(maxExpansion, info),
     );
   },
-};
+});
 
 /** To the engine NULL has no type any more once it was joined to a text. */
 function joined(parts: readonly Sql[]): Sql {
@@ -114,8 +113,8 @@ const concatenated: SqlFunction = {
   least: 1,
   most: 20,
   build(args, info) {
-    const growth = args.reduce(
-      (sum, arg) => sum + (arg.literal === undefined ? growthOf(arg) : 0),
+    const maxExpansion = args.reduce(
+      (sum, arg) => sum + (arg.literal === undefined ? expansionOf(arg) : 0),
       0,
     );
     const texts = args.map(({ kind, literal: given }) => (kind === 'text' ? given : undefined));
@@ -124,42 +123,40 @@ const concatenated: SqlFunction = {
       return { kind: 'text', sql: literal(whole), literal: whole };
     }
     const parts = args.map((arg) => as(arg, 'text', info.at));
-    return made('text', joined(parts), args, grown(Math.max(1, growth), info));
+    return expr('text', joined(parts), args, boundExpansion(Math.max(1, maxExpansion), info));
   },
 };
 
 function padded(name: string): SqlFunction {
-  return {
+  return takes({
     least: 2,
     most: 3,
     build([value, length, fill], info) {
-      if (!value || !length) throw new Error('BUG: arguments were counted');
       const count = constant(length, 0, 1000, info);
       const filling = fill ? constantText(fill, info) : ' ';
-      if (filling === '') refuse(info.at, 'The filling may not be empty');
-      return made(
+      if (filling === '') reject(info.at, 'The filling may not be empty');
+      return expr(
         'text',
         sql`${name}(${as(value, 'text', info.at)}, ${String(count)}, ${literal(filling)})`,
         [value],
       );
     },
-  };
+  });
 }
 
-const repeated: SqlFunction = {
+const repeated = takes({
   least: 2,
   most: 2,
   build([value, times], info) {
-    if (!value || !times) throw new Error('BUG: arguments were counted');
     const count = constant(times, 0, 100, info);
-    return made(
+    return expr(
       'text',
       sql`repeat(${as(value, 'text', info.at)}, ${String(count)})`,
       [value],
-      grown(growthOf(value) * count, info),
+      boundExpansion(expansionOf(value) * count, info),
     );
   },
-};
+});
 
 const SPECIFIER = /%([-+ 0#]{0,3}\d{0,2}(?:\.\d{1,2})?)([a-zA-Z%])/g;
 
@@ -180,14 +177,19 @@ const formatted: SqlFunction = {
         continue;
       }
       const value =
-        args[used++] ?? refuse(info.at, 'FORMAT has fewer arguments than its format asks for');
+        args[used++] ?? reject(info.at, 'FORMAT has fewer arguments than its format asks for');
       parts.push(specified(value, `%${flags}`, type, info));
     }
     const rest = text.slice(at);
-    if (rest.includes('%')) refuse(info.at, `There is no specifier ${shown(rest)} in FORMAT`);
-    if (used < args.length) refuse(info.at, 'FORMAT has more arguments than its format asks for');
-    const growth = args.reduce((sum, arg) => sum + growthOf(arg), 1);
-    return made('text', joined([...parts, literal(rest)]), args, grown(growth, info));
+    if (rest.includes('%')) reject(info.at, `There is no specifier ${shown(rest)} in FORMAT`);
+    if (used < args.length) reject(info.at, 'FORMAT has more arguments than its format asks for');
+    const maxExpansion = args.reduce((sum, arg) => sum + expansionOf(arg), 1);
+    return expr(
+      'text',
+      joined([...parts, literal(rest)]),
+      args,
+      boundExpansion(maxExpansion, info),
+    );
   },
 };
 
@@ -201,7 +203,7 @@ function specified(value: Expression, flags: string, type: string, { at }: Call)
     return sql`printf(${literal(`${flags}${type === 'i' ? 'd' : type}`)}, ${number})`;
   }
   if (!'fFeEgG'.includes(type))
-    return refuse(at, `There is no specifier ${shown(`%${type}`)} in FORMAT`);
+    return reject(at, `There is no specifier ${shown(`%${type}`)} in FORMAT`);
   return sql`printf(${literal(`${flags}${type}`)}, (${as(value, 'number', at)})::double)`;
 }
 
@@ -210,33 +212,31 @@ function count(value: Expression, at: number | null): Sql {
   return sql`least(greatest(try_cast(${as(value, 'number', at)} as bigint), 0), 1000000000)`;
 }
 
-const substring: SqlFunction = {
+const substring = takes({
   least: 2,
   most: 3,
   build(args, { at }) {
     const [value, start, length] = args;
-    if (!value || !start) throw new Error('BUG: arguments were counted');
     const place = sql`try_cast(${as(start, 'number', at)} as bigint)`;
     // From the first character for 0, too; and from the end for less.
     const from = sql`case when ${place} = 0 then 1 when abs((${place})::double) < 1000000000 then ${place} end`;
     const most = length ? sql`, ${count(length, at)}` : '';
-    return made('text', sql`substring(${as(value, 'text', at)}, ${from}${most})`, args);
+    return expr('text', sql`substring(${as(value, 'text', at)}, ${from}${most})`, args);
   },
-};
+});
 
 function edge(name: string): SqlFunction {
-  return {
+  return takes({
     least: 2,
     most: 2,
     build(args, { at }) {
       const [value, length] = args;
-      if (!value || !length) throw new Error('BUG: arguments were counted');
-      return made('text', sql`${name}(${as(value, 'text', at)}, ${count(length, at)})`, args);
+      return expr('text', sql`${name}(${as(value, 'text', at)}, ${count(length, at)})`, args);
     },
-  };
+  });
 }
 
-/** Of a literal it is one again, as patterns must be. */
+/** A literal becomes a literal again, as patterns must be. */
 function cased(name: string, change: (value: string) => string): SqlFunction {
   const plain = text(name);
   return {
@@ -258,7 +258,7 @@ const length: SqlFunction = {
   build: (args, info) =>
     args[0]?.kind === 'array'
       ? arrayLength.build(args, info)
-      : made('number', sql`length(${as(args[0] as Expression, 'text', info.at)})`, args),
+      : expr('number', sql`length(${as(args[0] as Expression, 'text', info.at)})`, args),
 };
 
 /** Texts and regular expressions. */
@@ -266,22 +266,21 @@ export const TEXTS: Functions = {
   lower: cased('lower', (value) => value.toLowerCase()),
   upper: cased('upper', (value) => value.toUpperCase()),
   reverse: text('reverse'),
-  initcap: {
+  initcap: takes({
     least: 1,
     most: 1,
     build([value], info) {
-      if (!value) throw new Error('BUG: arguments were counted');
       const words = sql`string_split(lower(${as(value, 'text', info.at)}), ' ')`;
       const list = sql`list_transform(${words}, lambda w: upper(left(w, 1)) || substring(w, 2))`;
       // The engine's binder takes twice as long for each that stands in another.
-      return made(
+      return expr(
         'text',
         sql`array_to_string(${list}, ' ')`,
         [value],
-        grown(growthOf(value) * 4, info),
+        boundExpansion(expansionOf(value) * 4, info),
       );
     },
-  },
+  }),
   format: formatted,
   string: simple('text', ['text'], ([value = '']) => value),
   trim: trimmed('trim'),
@@ -317,20 +316,19 @@ export const TEXTS: Functions = {
   lpad: padded('lpad'),
   rpad: padded('rpad'),
   repeat: repeated,
-  split: {
+  split: takes({
     least: 1,
     most: 2,
     build([value, by], info) {
-      if (!value) throw new Error('BUG: arguments were counted');
       const separator = by ? constantText(by, info) : ',';
-      return made(
+      return expr(
         'array',
         sql`string_split(${as(value, 'text', info.at)}, ${literal(separator)})`,
         [value],
-        { element: 'text', ...grown(growthOf(value) * 16, info) },
+        { element: 'text', ...boundExpansion(expansionOf(value) * 16, info) },
       );
     },
-  },
+  }),
   regexp_contains: matches,
   regexp_matches: matches,
   regexp_extract: extracted,

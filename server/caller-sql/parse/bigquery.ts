@@ -1,5 +1,5 @@
-import { lookup } from '../dictionary.ts';
-import { refuse } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject } from '../error.ts';
 import type { Token } from './lexer.ts';
 import { closeOf, comma, is, type Partners, split, symbol, word } from './tokens.ts';
 
@@ -11,7 +11,7 @@ const RESERVED = new Set(
 );
 
 /** BigQuery's types by the names of the engine; its TIMESTAMP is a moment, its DATETIME is not. */
-const TYPES = lookup<string>({
+const TYPES = dictionary<string>({
   int64: 'bigint',
   int: 'bigint',
   integer: 'bigint',
@@ -30,14 +30,14 @@ const TYPES = lookup<string>({
   timestamp: 'timestamptz',
 });
 
-const FUNCTIONS = lookup<string>({
+const FUNCTIONS = dictionary<string>({
   safe_cast: 'try_cast',
   timestamp: 'timestamp_of',
   datetime: 'datetime_of',
   date: 'date_of',
   time: 'time_of',
 });
-const SUBSCRIPTS = lookup<string>({
+const SUBSCRIPTS = dictionary<string>({
   offset: 'offset_of',
   safe_offset: 'offset_of',
   ordinal: 'ordinal_of',
@@ -71,7 +71,7 @@ export function translated(given: readonly Token[], partners: Partners): Token[]
     if (is(token, ',') && (is(next, ')', ']', ...CLAUSES) || !next)) return;
     if (is(token, 'distinct') && is(before, 'union', 'except', 'intersect')) return;
     if (is(token, '*') && is(next, 'except', 'exclude', 'replace'))
-      refuse(token.at, 'A * is not allowed: name the columns');
+      reject(token.at, 'A * is not allowed: name the columns');
     if (is(token, 'unnest') && is(before, 'in')) return;
     if (offsets.skipped.has(token)) return;
     const place = offsets.names.get(token);
@@ -114,7 +114,7 @@ function respelled(
     is(before, '::') || (is(before, 'as') && is(opener, 'cast', 'safe_cast', 'try_cast'));
   if (typed)
     return value === 'bytes'
-      ? refuse(token.at, 'Bytes are not supported')
+      ? reject(token.at, 'Bytes are not supported')
       : word(TYPES[value] ?? token.text, token);
   if (next?.kind === 'string' && value === 'timestamp') return word('timestamptz', token);
   if (is(next, '(')) {
@@ -239,7 +239,7 @@ function structs(tokens: Token[]): Token[] {
     const [token, open] = [tokens[i], tokens[i + 1]];
     if (!token || !open || !is(token, 'struct') || is(tokens[i - 1], '.')) continue;
     if (is(open, '<'))
-      refuse(token.at, 'STRUCT with types is not supported, write STRUCT(value AS name, …)');
+      reject(token.at, 'STRUCT with types is not supported, write STRUCT(value AS name, …)');
     if (!is(open, '(')) continue;
     const end = closeOf(tokens, i + 1);
     const members = split(tokens.slice(i + 2, end)).map((member) => {

@@ -1,5 +1,5 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 
 /** `bigquery`: as Supabase Studio writes it; `duckdb`: standard strings and quoted names. */
 export type Dialect = 'bigquery' | 'duckdb';
@@ -48,7 +48,7 @@ export function tokenize(text: string, dialect: Dialect): Token[] {
       if (number) return [{ kind: 'number', value: number, text: number, at }, number.length];
       const symbol = match(SYMBOL, at);
       if (symbol) return [{ kind: 'symbol', value: symbol, text: symbol, at }, symbol.length];
-      return refuse(
+      return reject(
         at,
         `The character ${shown(String.fromCodePoint(text.codePointAt(at) ?? 0))} cannot stand here`,
       );
@@ -60,7 +60,7 @@ export function tokenize(text: string, dialect: Dialect): Token[] {
 function comment(text: string, at: number): string | undefined {
   if (!text.startsWith('/*', at)) return undefined;
   const end = text.indexOf('*/', at + 2);
-  return end < 0 ? refuse(at, 'This comment does not end') : text.slice(at, end + 2);
+  return end < 0 ? reject(at, 'This comment does not end') : text.slice(at, end + 2);
 }
 
 const QUOTES = ["'''", '"""', "'", '"'];
@@ -68,7 +68,7 @@ const QUOTES = ["'''", '"""', "'", '"'];
 function string(text: string, at: number, dialect: Dialect): [Token, number] | null {
   if (dialect === 'duckdb') return text[at] === "'" ? standardString(text, at) : null;
   const prefix = /^(?:rb|br|r|b)(?=['"])/i.exec(text.slice(at, at + 3))?.[0].toLowerCase() ?? '';
-  if (prefix.includes('b')) refuse(at, 'Bytes are not supported, only strings');
+  if (prefix.includes('b')) reject(at, 'Bytes are not supported, only strings');
   const start = at + prefix.length;
   const quote = QUOTES.find((candidate) => text.startsWith(candidate, start));
   if (!quote) return null;
@@ -110,10 +110,10 @@ function quoted(
       i += length;
     }
   }
-  return refuse(at, 'This string does not end');
+  return reject(at, 'This string does not end');
 }
 
-const ESCAPES = lookup<string>({
+const ESCAPES = dictionary<string>({
   a: '\x07',
   b: '\b',
   f: '\f',
@@ -136,28 +136,28 @@ function escaped(text: string, at: number): [string, number] {
   CODE.lastIndex = at;
   const [whole, x, u, U, octal] = CODE.exec(text) ?? [];
   if (!whole)
-    return refuse(
+    return reject(
       at,
       `There is no escape ${shown(text.slice(at, at + 2))}; write \\\\ for a backslash`,
     );
   const code = octal ? Number.parseInt(octal, 8) : Number.parseInt(x ?? u ?? U ?? '', 16);
-  if (code > 0x10ffff) refuse(at, 'There is no such character');
+  if (code > 0x10ffff) reject(at, 'There is no such character');
   return [String.fromCodePoint(code), whole.length];
 }
 
 function standardString(text: string, at: number): [Token, number] {
   const [whole, value = ''] =
-    /^'((?:[^']|'')*)'/.exec(text.slice(at)) ?? refuse(at, 'This string does not end');
+    /^'((?:[^']|'')*)'/.exec(text.slice(at)) ?? reject(at, 'This string does not end');
   const meant = value.replaceAll("''", "'");
   return [{ kind: 'string', value: sound(meant, at), text: meant, at }, whole.length];
 }
 
 /** What the engine could not take, or would cut. */
 function sound(value: string, at: number): string {
-  if (value.includes('\0')) refuse(at, 'A string may not hold a NUL character');
+  if (value.includes('\0')) reject(at, 'A string may not hold a NUL character');
   return !/\p{Surrogate}/u.test(value)
     ? value
-    : refuse(at, 'A string may not hold half of a surrogate pair');
+    : reject(at, 'A string may not hold half of a surrogate pair');
 }
 
 function name(text: string, at: number, dialect: Dialect): [Token, number] | null {
@@ -165,9 +165,9 @@ function name(text: string, at: number, dialect: Dialect): [Token, number] | nul
   if (text[at] !== quote) return null;
   const pattern = quote === '`' ? /^`((?:[^`\\]|\\.)*)`/s : /^"((?:[^"]|"")*)"/;
   const [whole, inner = ''] =
-    pattern.exec(text.slice(at)) ?? refuse(at, 'This quoted name does not end');
+    pattern.exec(text.slice(at)) ?? reject(at, 'This quoted name does not end');
   const value = quote === '`' ? inner.replace(/\\(.)/gs, '$1') : inner.replaceAll('""', '"');
-  if (value === '') refuse(at, 'A name may not be empty');
+  if (value === '') reject(at, 'A name may not be empty');
   return [{ kind: 'name', value: sound(value, at), text: whole, at }, whole.length];
 }
 
@@ -175,6 +175,6 @@ function parameter(text: string, at: number): [Token, number] | null {
   if (text[at] !== '@') return null;
   const [whole, value = ''] =
     /^@([A-Za-z_]\w*)/.exec(text.slice(at, at + 256)) ??
-    refuse(at, 'An @ must begin the name of a parameter');
+    reject(at, 'An @ must begin the name of a parameter');
   return [{ kind: 'parameter', value, text: whole, at }, whole.length];
 }

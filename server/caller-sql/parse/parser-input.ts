@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { translated } from './bigquery.ts';
 import type { Dialect, Token } from './lexer.ts';
 import { brackets, is } from './tokens.ts';
@@ -7,7 +7,7 @@ import { brackets, is } from './tokens.ts';
  * The caller's SQL as the engine's parser is given it: ASCII, with a placeholder for each string and quoted name, so that
  * what the parser sees was put together here, whatever the caller wrote in quotes.
  */
-export interface Spelled {
+export interface ParserInput {
   readonly text: string;
   /** What a placeholder stands for; a text that is not one stands for itself. */
   meaning(text: string): string;
@@ -20,10 +20,10 @@ export interface Spelled {
 }
 
 /** Writes tokens as the engine's parser reads them. Throws SqlRefused for what it could not. */
-export function spell(tokens: readonly Token[], dialect: Dialect): Spelled {
+export function parserInput(tokens: readonly Token[], dialect: Dialect): ParserInput {
   const statement = single(tokens);
   const [first] = statement;
-  if (!is(first, 'select', 'with', '(')) refuse(first?.at ?? null, 'Only SELECT is allowed');
+  if (!is(first, 'select', 'with', '(')) reject(first?.at ?? null, 'Only SELECT is allowed');
   groupingSets(statement);
   cases(statement);
   const partners = brackets(statement);
@@ -70,7 +70,7 @@ function written({ kind, value, text, at }: Token, placeholder: (value: string) 
   if (kind === 'name') return `"${placeholder(value)}"`;
   if (kind === 'parameter') return `$${value}`;
   if (kind === 'word' && text.length > 300)
-    return refuse(at, `This name is too long: ${shown(text)}`);
+    return reject(at, `This name is too long: ${shown(text)}`);
   return text;
 }
 
@@ -78,8 +78,8 @@ function single(tokens: readonly Token[]): Token[] {
   const end = tokens.findLastIndex((token) => !is(token, ';')) + 1;
   const statement = tokens.slice(0, end);
   const more = statement.find((token) => is(token, ';'));
-  if (more) refuse(more.at, 'Only one statement is allowed, without a ";" in it');
-  if (statement.length === 0) refuse(null, 'There is no statement');
+  if (more) reject(more.at, 'Only one statement is allowed, without a ";" in it');
+  if (statement.length === 0) reject(null, 'There is no statement');
   return statement;
 }
 
@@ -90,12 +90,12 @@ const MAX_CASE_VALUE = 60;
 function cases(tokens: readonly Token[]) {
   const whens = tokens.filter((token) => is(token, 'when'));
   const [one] = whens.slice(MAX_WHENS);
-  if (one) refuse(one.at, `A statement may have ${MAX_WHENS} WHENs at most`);
+  if (one) reject(one.at, `A statement may have ${MAX_WHENS} WHENs at most`);
   tokens.forEach((token, i) => {
     if (!is(token, 'case')) return;
     const value = tokens.slice(i + 1, i + 2 + MAX_CASE_VALUE);
     if (value.length > MAX_CASE_VALUE && !value.some((each) => is(each, 'when')))
-      refuse(token.at, 'The value behind CASE is too long');
+      reject(token.at, 'The value behind CASE is too long');
   });
 }
 
@@ -105,6 +105,6 @@ function groupingSets(tokens: readonly Token[]) {
     const [before, next] = [tokens[i - 1], tokens[i + 1]];
     const sets = is(token, 'rollup', 'cube') && is(next, '(') && is(before, 'by', ',');
     if (sets || (is(token, 'grouping') && is(next, 'sets')))
-      refuse(token.at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
+      reject(token.at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
   });
 }

@@ -1,4 +1,4 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import type { Token } from './lexer.ts';
 
 /** Open brackets; the engine's parser and ours recurse. */
@@ -16,16 +16,16 @@ export function brackets(tokens: readonly Token[]): Partners {
     if (token.kind !== 'symbol') continue;
     if (token.value in closing) {
       open.push(token);
-      if (open.length > MAX_DEPTH) refuse(token.at, `Brackets may stand ${MAX_DEPTH} deep at most`);
+      if (open.length > MAX_DEPTH) reject(token.at, `Brackets may stand ${MAX_DEPTH} deep at most`);
     } else if (Object.values(closing).includes(token.value)) {
       const partner = open.pop();
       if (!partner || closing[partner.value] !== token.value)
-        refuse(token.at, `Unexpected "${token.value}"`);
+        reject(token.at, `Unexpected "${token.value}"`);
       else partners.set(partner, token).set(token, partner);
     }
   }
   const left = open.at(-1);
-  return left ? refuse(left.at, `This "${left.value}" is not closed`) : partners;
+  return left ? reject(left.at, `This "${left.value}" is not closed`) : partners;
 }
 
 /** Whether a token is one of these words or symbols. */

@@ -1,4 +1,4 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 
 /** A node of the engine's syntax tree, as `json_serialize_sql` gives it without empty and default members. */
 export interface TreeNode {
@@ -18,7 +18,7 @@ const COMMON = new Set(['type', 'class', 'alias', 'query_location']);
 export function only(node: TreeNode, members: readonly string[], at: number | null): void {
   for (const member of Object.keys(node)) {
     if (!COMMON.has(member) && !members.includes(member))
-      refuse(at, `This is not supported in SQL of your own (${member.replaceAll('_', ' ')})`);
+      reject(at, `This is not supported in a caller's SQL (${member.replaceAll('_', ' ')})`);
   }
 }
 

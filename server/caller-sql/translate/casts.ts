@@ -1,5 +1,5 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 import { made } from '../functions/index.ts';
 import { nodeOf, type TreeNode } from '../parse/tree.ts';
 import { type Sql, sql } from '../sql-fragment.ts';
@@ -7,7 +7,7 @@ import { as, type Expression, flags, jsonOf, type Kind, nameOf } from '../typed-
 import type { Context } from './context.ts';
 import { intervalOf } from './intervals.ts';
 
-const CASTS = lookup<readonly [Kind, string]>({
+const CASTS = dictionary<readonly [Kind, string]>({
   VARCHAR: ['text', 'varchar'],
   BOOLEAN: ['bool', 'boolean'],
   DATE: ['date', 'date'],
@@ -30,7 +30,7 @@ const CASTS = lookup<readonly [Kind, string]>({
 });
 
 /** What the parser leaves as it is written. */
-const ALIASES = lookup<string>({
+const ALIASES = dictionary<string>({
   int64: 'BIGINT',
   int: 'INTEGER',
   float64: 'DOUBLE',
@@ -55,7 +55,7 @@ export function cast(
       : made('json', as(value, 'json', at), [value]);
   const [kind, target] =
     CASTS[name] ??
-    refuse(
+    reject(
       at,
       `There is no type ${shown(given)} here; there are STRING, INT64, FLOAT64, BOOL, TIMESTAMP, DATETIME, DATE, TIME, INTERVAL, JSON`,
     );
@@ -64,7 +64,7 @@ export function cast(
   if (kind === 'number') {
     const source = numeral(value, target, at);
     if (!['json', 'text', 'number', 'bool', 'null'].includes(value.kind))
-      refuse(
+      reject(
         at,
         `${nameOf(value.kind).replace(/^./, (c) => c.toUpperCase())} cannot be cast to a number`,
       );
@@ -86,7 +86,7 @@ export function cast(
   return made(wanted, as(value, wanted, at), [value]);
 }
 
-/** What is cast to a number: of a text that is to be a whole one only digits. */
+/** Returns what is cast to a number: for a whole number, only the digits of a text. */
 function numeral(value: Expression, target: string, at: number | null): Sql {
   if (value.kind === 'json') return as(value, 'text', at);
   if (value.kind !== 'text' || target !== 'bigint') return value.sql;

@@ -1,8 +1,8 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import type { Dialect } from '../parse/lexer.ts';
-import type { Spelled } from '../parse/parser-input.ts';
+import type { ParserInput } from '../parse/parser-input.ts';
 import type { TreeNode } from '../parse/tree.ts';
-import type { Pattern } from '../patterns.ts';
+import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
 import type { Expression } from '../typed-expression.ts';
 import type { Column, Scope } from './scope.ts';
@@ -40,7 +40,7 @@ export interface Key {
 /** What all parts of one translation share. */
 export interface Context {
   readonly dialect: Dialect;
-  readonly spelled: Spelled;
+  readonly input: ParserInput;
   readonly views: ReadonlyMap<string, View>;
   /** The kinds of the endpoint's parameters. */
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
@@ -87,15 +87,15 @@ export function createContext(
     count(what, at) {
       const count = (counts.get(what) ?? 0) + 1;
       counts.set(what, count);
-      if (count > LIMITS[what]) refuse(at, `A query may have ${LIMITS[what]} ${what} at most`);
+      if (count > LIMITS[what]) reject(at, `A query may have ${LIMITS[what]} ${what} at most`);
     },
     later: (check) => checks.push(check),
     at({ query_location: at }) {
       // Some nodes have no place: then that of the last one that had is near.
-      if (at !== undefined) last = base.spelled.origin(at);
+      if (at !== undefined) last = base.input.origin(at);
       return last;
     },
-    name: (text) => base.spelled.meaning(text),
+    name: (text) => base.input.meaning(text),
     expression: (node, scope) => parts.expression(context, node, scope),
     query: (node, outer, depth) => parts.query(context, node, outer, depth),
   };

@@ -1,11 +1,11 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 import { nodeOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
 import { as, comparable, type Expression } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { joins, type Relation, type Scope } from './scope.ts';
-import { whole } from './subselect.ts';
+import { subselect } from './subselect.ts';
 import { type From, NOTHING, numbered, tableFrom } from './table-refs.ts';
 import { unnested } from './unnest.ts';
 
@@ -25,7 +25,7 @@ export function from(context: Context, node: TreeNode, outer: Scope, depth: numb
     case 'TABLE_FUNCTION':
       return unnested(context, node, NOTHING, outer, false);
     default:
-      return refuse(at, 'FROM takes the views of this endpoint, subqueries and UNNEST only');
+      return reject(at, 'FROM takes the views of this endpoint, subqueries and UNNEST only');
   }
 }
 
@@ -47,7 +47,7 @@ function named(context: Context, node: TreeNode, outer: Scope, at: number | null
   }
   if (!view) {
     const there = [...context.views.values()].map((each) => each.name).join(', ');
-    return refuse(
+    return reject(
       at,
       `There is no table ${shown([...path, name].join('.'))} here; there are ${there}`,
     );
@@ -74,10 +74,10 @@ function derived(
   const query = context.query(nodeOf(nodeOf(node.subquery).node), outer, depth + 1);
   joins(query.tables, outer, at);
   const alias = context.name(String(node.alias ?? '')) || null;
-  return tableFrom(context, alias, sql`(${whole(query)})`, numbered(query.columns), null);
+  return tableFrom(context, alias, sql`(${subselect(query)})`, numbered(query.columns), null);
 }
 
-const JOINS = lookup<string>({
+const JOINS = dictionary<string>({
   INNER: 'join',
   LEFT: 'left join',
   RIGHT: 'right join',
@@ -100,14 +100,14 @@ function joined(
   const left = from(context, nodeOf(node.left), outer, depth);
   const right = nodeOf(node.right);
   const type = String(node.join_type ?? 'INNER');
-  const kind = JOINS[type] ?? refuse(at, `A ${type} join is not supported`);
+  const kind = JOINS[type] ?? reject(at, `A ${type} join is not supported`);
   if (node.ref_type !== undefined && node.ref_type !== 'REGULAR' && node.ref_type !== 'CROSS')
-    refuse(at, `A ${String(node.ref_type).toLowerCase()} join is not supported`);
+    reject(at, `A ${String(node.ref_type).toLowerCase()} join is not supported`);
   if (right.type === 'TABLE_FUNCTION') {
     if (type !== 'INNER' && type !== 'LEFT')
-      refuse(at, 'UNNEST can be joined by CROSS JOIN, JOIN and LEFT JOIN only');
+      reject(at, 'UNNEST can be joined by CROSS JOIN, JOIN and LEFT JOIN only');
     if (!isTrue(node.condition) || node.using_columns)
-      refuse(at, 'UNNEST is joined ON TRUE, or without a condition');
+      reject(at, 'UNNEST is joined ON TRUE, or without a condition');
     return unnested(context, right, left, outer, type === 'LEFT');
   }
   const other = from(context, right, outer, depth);
@@ -123,7 +123,7 @@ function joined(
     condition === null
       ? sql`${left.sql} cross join ${operand}`
       : sql`${left.sql} ${kind} ${operand} on ${condition}`;
-  if (condition === null && type !== 'INNER') refuse(at, 'An outer join needs a condition');
+  if (condition === null && type !== 'INNER') reject(at, 'An outer join needs a condition');
   const hidden = type === 'RIGHT' ? left : other;
   const kept = hidden.relations.map((relation) => withHidden(relation, using));
   const relations = type === 'RIGHT' ? [...kept, ...other.relations] : [...left.relations, ...kept];
@@ -158,7 +158,7 @@ function conditionOf(
     outer,
   });
   if (value.aggregate || value.window)
-    refuse(at, 'A join condition cannot hold an aggregate function');
+    reject(at, 'A join condition cannot hold an aggregate function');
   return as(value, 'bool', at);
 }
 
@@ -166,7 +166,7 @@ function shared({ relations }: From, name: string, at: number | null): Expressio
   const [column, ...more] = relations.flatMap((relation) => relation.column(name) ?? []);
   return column && more.length === 0
     ? column
-    : refuse(at, `USING needs one column ${shown(name)} on each side`);
+    : reject(at, `USING needs one column ${shown(name)} on each side`);
 }
 
 /** The columns that the other side of USING gives, too, are to be had by the relation's name alone. */

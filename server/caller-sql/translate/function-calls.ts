@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { type Call, functionOf, made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
@@ -24,7 +24,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   const name = context.name(String(node.function_name)).toLowerCase();
   const schema = context.name(String(node.schema ?? '')).toLowerCase();
   if (!SCHEMAS.has(schema))
-    refuse(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
+    reject(at, `There is no function ${shown(`${context.name(String(node.schema))}.${name}`)}`);
   const children = nodesOf(node.children);
   const of = (child: TreeNode) => context.expression(child, scope);
 
@@ -36,32 +36,32 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
     const [value, pattern] = children.map(of);
     const expression = pattern?.literal;
     if (!value || expression === undefined)
-      return refuse(at, 'A regular expression must be a string literal');
+      return reject(at, 'A regular expression must be a string literal');
     return called(context, 'regexp_contains', [value, textLiteral(`^(?:${expression})$`)], at);
   }
 
-  const spec = functionOf(name) ?? refuse(at, notThere(name));
+  const spec = functionOf(name) ?? reject(at, notThere(name));
   if (children.length < spec.least || children.length > spec.most)
-    refuse(
+    reject(
       at,
       `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${children.length}`,
     );
   if (name !== 'struct_pack' && children.some(({ alias }) => alias))
-    refuse(at, `${name.toUpperCase()} takes no arguments by name`);
+    reject(at, `${name.toUpperCase()} takes no arguments by name`);
   const isOrdered =
     node.order_bys !== undefined && nodesOf(nodeOf(node.order_bys).orders).length > 0;
   if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
-    refuse(at, `${name.toUpperCase()} is not an aggregate function`);
+    reject(at, `${name.toUpperCase()} is not an aggregate function`);
   const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
   let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
-      refuse(at, 'An aggregate function cannot stand in another');
+      reject(at, 'An aggregate function cannot stand in another');
     // To the engine it would be one of the outer query.
     if (args.some(({ outer }) => outer) && !args.some(({ own }) => own))
-      refuse(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
+      reject(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
     if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
   }
   return spec.build(args, {
@@ -78,7 +78,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
 /** A literal text as one that is not known to be a literal, and need not be right. */
 export function unsure(value: Expression): Expression {
   return value.kind === 'text'
-    ? { kind: 'text', sql: value.sql, growth: value.growth ?? 1 }
+    ? { kind: 'text', sql: value.sql, maxExpansion: value.maxExpansion ?? 1 }
     : value;
 }
 
@@ -152,8 +152,8 @@ function filtered(
 ): Expression[] {
   const test = as(condition, 'bool', at);
   const [value, ...rest] = args;
-  if (name === 'array_agg' || name === 'list') refuse(at, 'FILTER is not supported with arrays');
-  if (!value) return refuse(at, 'COUNT(*) FILTER is written COUNTIF(condition) here');
+  if (name === 'array_agg' || name === 'list') reject(at, 'FILTER is not supported with arrays');
+  if (!value) return reject(at, 'COUNT(*) FILTER is written COUNTIF(condition) here');
   return [
     made(value.kind, sql`case when ${test} then ${value.sql} end`, [value, condition]),
     ...rest,

@@ -1,11 +1,11 @@
-import { lookup } from '../dictionary.ts';
-import { refuse } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject } from '../error.ts';
 import { made } from '../functions/index.ts';
 import { type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
 
 /** What makes an interval, and the most that it takes: a thousand years, so that sums of them stay within the engine's range. */
-export const INTERVALS = lookup<string>({
+export const INTERVALS = dictionary<string>({
   to_years: '1e3',
   to_quarters: '4e3',
   to_months: '12e3',
@@ -24,7 +24,7 @@ export function interval(
   [value, ...more]: readonly Expression[],
   at: number | null,
 ): Expression {
-  if (!value || more.length > 0) return refuse(at, 'An interval takes one number');
+  if (!value || more.length > 0) return reject(at, 'An interval takes one number');
   const number = sql`(${as(value, 'number', at)})::double`;
   const integer = /hours|minutes|seconds/.test(name) ? 'bigint' : 'integer';
   const count = name === 'to_seconds' ? number : sql`(${number})::${integer}`;
@@ -41,6 +41,6 @@ export function intervalOf(value: Expression, at: number | null): Sql {
   const name = `to_${unit?.toLowerCase()}s`;
   const most = INTERVALS[name];
   if (!count || most === undefined || Math.abs(Number(count)) > Number(most))
-    return refuse(at, "Expected an interval such as INTERVAL '5 minutes'");
+    return reject(at, "Expected an interval such as INTERVAL '5 minutes'");
   return `${name}(${count})`;
 }

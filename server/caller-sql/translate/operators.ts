@@ -1,11 +1,11 @@
-import { lookup } from '../dictionary.ts';
-import { refuse } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject } from '../error.ts';
 import { guarded, made } from '../functions/index.ts';
 import type { Dialect } from '../parse/lexer.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, comparable, type Expression, isMoment, sortKeys } from '../typed-expression.ts';
 
-const COMPARISONS = lookup<string>({
+const COMPARISONS = dictionary<string>({
   COMPARE_EQUAL: '=',
   COMPARE_NOTEQUAL: '<>',
   COMPARE_LESSTHAN: '<',
@@ -22,7 +22,7 @@ export function comparison(
   right: Expression,
   at: number | null,
 ): Expression {
-  const operator = COMPARISONS[type] ?? refuse(at, 'This comparison is not supported');
+  const operator = COMPARISONS[type] ?? reject(at, 'This comparison is not supported');
   return made('bool', compared(operator, left, right, at), [left, right]);
 }
 
@@ -42,7 +42,7 @@ export function compared(
 }
 
 export const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '//']);
-export const LIKES = lookup<string>({
+export const LIKES = dictionary<string>({
   '~~': 'like',
   '!~~': 'not like',
   '~~*': 'ilike',
@@ -59,7 +59,7 @@ export function arithmetic(
   at: number | null,
 ): Expression {
   const [left, right] = args;
-  if (!left) return refuse(at, `${operator} takes two operands`);
+  if (!left) return reject(at, `${operator} takes two operands`);
   if (!right)
     return made(
       'number',
@@ -112,9 +112,9 @@ export function likeness(
   at: number | null,
 ): Expression {
   const [value, pattern, mark] = args;
-  if (!value || !pattern) return refuse(at, 'LIKE takes a value and a pattern');
+  if (!value || !pattern) return reject(at, 'LIKE takes a value and a pattern');
   if (pattern.literal === undefined || pattern.kind !== 'text')
-    return refuse(at, 'The pattern of LIKE must be a string literal');
+    return reject(at, 'The pattern of LIKE must be a string literal');
   const ignoresCase = operator.includes('ilike');
   const read = as(value, 'text', at);
   const found = matched(
@@ -146,7 +146,7 @@ function matched(value: Sql, parts: readonly Part[], at: number | null): Sql {
   const expression = parts.map((part) =>
     part === '%' ? '.*' : part === '_' ? '.' : part.text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'),
   );
-  if (expression.join('').length > MAX_PATTERN) refuse(at, 'This pattern of LIKE is too long');
+  if (expression.join('').length > MAX_PATTERN) reject(at, 'This pattern of LIKE is too long');
   return sql`regexp_full_match(${value}, ${literal(`(?s)${expression.join('')}`)})`;
 }
 
@@ -161,7 +161,7 @@ function partsOf(pattern: string, mark: string | null, at: number | null): Part[
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? '';
     if (character === mark) {
-      text += characters[++i] ?? refuse(at, 'The pattern ends in its escape character');
+      text += characters[++i] ?? reject(at, 'The pattern ends in its escape character');
     } else if (character === '%' || character === '_') {
       flush();
       if (character === '_' || parts.at(-1) !== '%') parts.push(character);
@@ -177,7 +177,7 @@ function markOf(mark: Expression | undefined, dialect: Dialect, at: number | nul
   const [character, ...more] = mark.literal ?? '';
   return character !== undefined && more.length === 0
     ? character
-    : refuse(at, 'Expected ESCAPE with one character');
+    : reject(at, 'Expected ESCAPE with one character');
 }
 
 /** Measured: 20,000 hold the planner for eight seconds. */
@@ -189,7 +189,7 @@ export function membership(
   at: number | null,
 ): Expression {
   const [value, ...others] = values;
-  if (others.length > MAX_MEMBERS) refuse(at, `IN takes ${MAX_MEMBERS} values at most`);
+  if (others.length > MAX_MEMBERS) reject(at, `IN takes ${MAX_MEMBERS} values at most`);
   const [list] = others;
   if (!value || !list) throw new Error('BUG: IN without operands');
   if (others.length === 1 && list.kind === 'array') {

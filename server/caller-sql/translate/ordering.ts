@@ -1,9 +1,9 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { type Sql, sql } from '../sql-fragment.ts';
 import { type Expression, readFrom, sortKeys } from '../typed-expression.ts';
 import type { Context, Key } from './context.ts';
-import { type Alias, type Item, ordinalIndex } from './select-list.ts';
+import { type Alias, ordinalIndex, type SelectItem } from './select-list.ts';
 
 /** What ORDER BY and GROUP BY take. */
 export const MAX_KEYS = 100;
@@ -31,12 +31,12 @@ export function modifiersOf(context: Context, node: TreeNode, at: number | null)
     } else if (modifier.type === 'ORDER_MODIFIER') {
       only(modifier, ['orders'], at);
       orders = nodesOf(modifier.orders);
-      if (orders.length > MAX_KEYS) refuse(at, `ORDER BY takes ${MAX_KEYS} expressions at most`);
+      if (orders.length > MAX_KEYS) reject(at, `ORDER BY takes ${MAX_KEYS} expressions at most`);
     } else if (modifier.type === 'LIMIT_MODIFIER') {
       only(modifier, ['limit', 'offset'], at);
       limit = modifier.limit === undefined ? null : rowCount(context, nodeOf(modifier.limit));
       offset = modifier.offset === undefined ? null : rowCount(context, nodeOf(modifier.offset));
-    } else refuse(at, 'LIMIT takes a number of rows');
+    } else reject(at, 'LIMIT takes a number of rows');
   }
   return { distinct, orders, limit, offset };
 }
@@ -45,11 +45,11 @@ function rowCount(context: Context, node: TreeNode): number {
   const at = context.at(node);
   const value =
     node.class === 'CONSTANT'
-      ? Number(context.spelled.numberAt(node.query_location ?? -1) ?? nodeOf(node.value).value)
+      ? Number(context.input.numberAt(node.query_location ?? -1) ?? nodeOf(node.value).value)
       : Number.NaN;
   return Number.isInteger(value) && value >= 0
     ? Math.min(value, MAX_LIMIT)
-    : refuse(at, 'LIMIT and OFFSET take a whole number, not negative');
+    : reject(at, 'LIMIT and OFFSET take a whole number, not negative');
 }
 
 /** Something to sort by: a column of the result, or another expression. */
@@ -63,7 +63,7 @@ export interface Order {
 export function orderOf(
   context: Context,
   orders: readonly TreeNode[],
-  items: readonly Item[],
+  items: readonly SelectItem[],
   alias: Alias,
   of: (child: unknown) => Expression,
 ): Order[] {
@@ -87,7 +87,7 @@ export function orderOf(
   });
 }
 
-/** Columns beside the result's for what is sorted by and is none of them. */
+/** Returns columns beside the result's, for sort keys that the result does not have. */
 export function keysOf(
   orders: readonly Order[],
   columnsOnly: boolean,
@@ -102,7 +102,7 @@ export function keysOf(
         nulls,
       }));
     if (columnsOnly)
-      refuse(
+      reject(
         at,
         'With DISTINCT, GROUP BY ALL and set operations ORDER BY takes columns of the result only',
       );

@@ -1,25 +1,25 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
 import type { Context, Query } from './context.ts';
 import type { OwnTable, Scope } from './scope.ts';
 import { select } from './select.ts';
 import { setOperation } from './set-operation.ts';
-import { whole } from './subselect.ts';
+import { subselect } from './subselect.ts';
 
 const MAX_DEPTH = 10;
 
 /** Checks a SELECT, or a set operation of several. Throws SqlRefused. */
 export function query(context: Context, node: TreeNode, outer: Scope, depth: number): Query {
   const at = context.at(node);
-  if (depth > MAX_DEPTH) refuse(at, `Queries may stand ${MAX_DEPTH} deep in each other at most`);
+  if (depth > MAX_DEPTH) reject(at, `Queries may stand ${MAX_DEPTH} deep in each other at most`);
   const { scope, definitions } = withTables(context, node, outer, depth);
   const checked =
     node.type === 'SELECT_NODE'
       ? select(context, node, scope, depth)
       : node.type === 'SET_OPERATION_NODE'
         ? setOperation(context, node, scope, depth)
-        : refuse(at, 'Only SELECT is allowed');
+        : reject(at, 'Only SELECT is allowed');
   return { ...checked, rows: sql`${definitions}${checked.rows}` };
 }
 
@@ -38,8 +38,8 @@ function withTables(
     const value = nodeOf(entry.value);
     only(value, ['query', 'materialized'], null);
     if (context.views.has(name.toLowerCase()))
-      refuse(
-        context.spelled.placeOf(name),
+      reject(
+        context.input.placeOf(name),
         `${shown(name)} is a table of this endpoint: call yours otherwise`,
       );
     context.count('tables', null);
@@ -49,7 +49,7 @@ function withTables(
     own.set(name.toLowerCase(), table);
     // Made once: written out at each place, twenty that each name the one before twice would be a million.
     const once = { spell: () => (table.uses > 1 ? 'materialized ' : '') };
-    return sql`${table.id} as ${once}(${whole(checked)})`;
+    return sql`${table.id} as ${once}(${subselect(checked)})`;
   });
   return {
     scope,

@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { identifier, join, literal, sql } from '../sql-fragment.ts';
 import {
   type Expression,
@@ -15,7 +15,7 @@ export interface Column {
   readonly name: string;
   readonly kind: Kind;
   readonly element?: Kind;
-  readonly growth?: number;
+  readonly maxExpansion?: number;
 }
 
 /** A common table expression of the caller's own. */
@@ -62,7 +62,7 @@ const MAX_JOINED = 12;
 /** Counts tables that a SELECT joins. Throws SqlRefused beyond the limit: the planner holds all their ways to each other in memory. */
 export function joins(tables: number, { joined }: Scope, at: number | null): void {
   joined.tables += tables;
-  if (joined.tables > MAX_JOINED) refuse(at, `A SELECT may join ${MAX_JOINED} tables at most`);
+  if (joined.tables > MAX_JOINED) reject(at, `A SELECT may join ${MAX_JOINED} tables at most`);
 }
 
 /** Where the statement begins. */
@@ -129,7 +129,7 @@ export function resolve(names: readonly string[], scope: Scope, at: number | nul
       named(first, rest, level, at) ?? column(first, rest, level, at) ?? field(names, level);
     if (found) return placed(found, level === scope ? 'own' : 'outer');
   }
-  return refuse(at, unknown(names, scope));
+  return reject(at, unknown(names, scope));
 }
 
 /** The value, with where it was found. What it is made of stays as lazy as it is. */
@@ -152,7 +152,7 @@ function named(
   if (relation.member) return relation.member(rest);
   const value = relation.column(name);
   if (!value)
-    return refuse(
+    return reject(
       at,
       `There is no column ${shown(name)} in ${shown(first)}${among(relation.columns)}`,
     );
@@ -169,7 +169,7 @@ function column(
     relation.hidden?.has(first.toLowerCase()) ? [] : (relation.column(first) ?? []),
   );
   if (found.length > 1)
-    refuse(
+    reject(
       at,
       `The column ${shown(first)} is ambiguous: say of which table, as in "table.${first}"`,
     );
@@ -180,7 +180,7 @@ function column(
 function deeper(value: Expression, steps: readonly string[], at: number | null): Expression {
   if (steps.length === 0) return value;
   if (value.kind !== 'json')
-    return refuse(at, `Cannot read field ${shown(steps[0] ?? '')}: its parent is not a record`);
+    return reject(at, `Cannot read field ${shown(steps[0] ?? '')}: its parent is not a record`);
   return within(value, steps);
 }
 

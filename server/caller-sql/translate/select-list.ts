@@ -1,11 +1,11 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import { nodeOf, nodesOf, type TreeNode, textsOf } from '../parse/tree.ts';
 import { type Expression, jsonOf } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import type { Scope } from './scope.ts';
 
 /** A column of a result, as SELECT lists it; the name is null where the caller gives none. */
-export interface Item {
+export interface SelectItem {
   readonly name: string | null;
   readonly value: Expression;
 }
@@ -21,7 +21,7 @@ export function nameOf(context: Context, node: TreeNode): string | null {
 }
 
 /** What a column is called that has no name: BigQuery counts them. */
-export function unnamed(items: readonly Item[], index: number): string {
+export function unnamed(items: readonly SelectItem[], index: number): string {
   return `f${items.slice(0, index).filter(({ name }) => name === null).length}_`;
 }
 
@@ -32,7 +32,7 @@ export type Alias = (node: TreeNode) => Expression | null;
  * What a bare name means in GROUP BY, ORDER BY and HAVING: the column of the result before that of a table, in BigQuery; the other
  * way round in the engine's dialect.
  */
-export function aliasOf(context: Context, items: readonly Item[], scope: Scope): Alias {
+export function aliasOf(context: Context, items: readonly SelectItem[], scope: Scope): Alias {
   return (node) => {
     const names = textsOf(node.column_names);
     if (node.class !== 'COLUMN_REF' || names.length !== 1) return null;
@@ -48,7 +48,7 @@ export function aliasOf(context: Context, items: readonly Item[], scope: Scope):
 export function withAliases(
   context: Context,
   node: unknown,
-  items: readonly Item[],
+  items: readonly SelectItem[],
   scope: Scope,
 ): Expression {
   const names = items.flatMap(({ name }) => (name === null ? [] : [name]));
@@ -71,7 +71,7 @@ export function withAliases(
 export function ordinal(
   context: Context,
   node: TreeNode,
-  items: readonly Item[],
+  items: readonly SelectItem[],
 ): Expression | null {
   const index = ordinalIndex(context, node, items.length);
   return index === null ? null : (items[index]?.value ?? null);
@@ -81,9 +81,9 @@ export function ordinalIndex(context: Context, node: TreeNode, count: number): n
   if (node.class !== 'CONSTANT') return null;
   const at = context.at(node);
   const value = nodeOf(node.value);
-  if (nodeOf(value.type).id !== 'INTEGER') return refuse(at, 'Expected a column, or its number');
+  if (nodeOf(value.type).id !== 'INTEGER') return reject(at, 'Expected a column, or its number');
   const place = Number(value.value);
   return place >= 1 && place <= count
     ? place - 1
-    : refuse(at, `There is no column ${place}: the result has ${count}`);
+    : reject(at, `There is no column ${place}: the result has ${count}`);
 }

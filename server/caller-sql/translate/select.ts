@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, print, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
@@ -9,9 +9,9 @@ import type { Column, Scope } from './scope.ts';
 import {
   type Alias,
   aliasOf,
-  type Item,
   nameOf,
   ordinal,
+  type SelectItem,
   unnamed,
   withAliases,
 } from './select-list.ts';
@@ -43,8 +43,10 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const of = (child: unknown) => context.expression(nodeOf(child), scope);
 
   const list = nodesOf(node.select_list);
-  if (list.length > MAX_COLUMNS) refuse(at, `A query may have ${MAX_COLUMNS} columns at most`);
-  const items = list.map((child): Item => ({ name: nameOf(context, child), value: of(child) }));
+  if (list.length > MAX_COLUMNS) reject(at, `A query may have ${MAX_COLUMNS} columns at most`);
+  const items = list.map(
+    (child): SelectItem => ({ name: nameOf(context, child), value: of(child) }),
+  );
   const alias = aliasOf(context, items, scope);
 
   const where =
@@ -55,7 +57,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const condition = (child: unknown, clause: string) => {
     const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope);
     return clause === 'HAVING' && value.window
-      ? refuse(at, 'HAVING cannot hold a window function')
+      ? reject(at, 'HAVING cannot hold a window function')
       : as(value, 'bool', at);
   };
   const having = node.having === undefined ? null : condition(node.having, 'HAVING');
@@ -113,31 +115,31 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
 }
 
 function plain(value: Expression, clause: string, at: number | null): Sql {
-  if (value.aggregate) refuse(at, `${clause} cannot hold an aggregate function; HAVING can`);
-  if (value.window) refuse(at, `${clause} cannot hold a window function; QUALIFY can`);
+  if (value.aggregate) reject(at, `${clause} cannot hold an aggregate function; HAVING can`);
+  if (value.window) reject(at, `${clause} cannot hold a window function; QUALIFY can`);
   return as(value, 'bool', at);
 }
 
 function grouping(
   context: Context,
   node: TreeNode,
-  items: readonly Item[],
+  items: readonly SelectItem[],
   alias: Alias,
   of: (child: unknown) => Expression,
   at: number | null,
 ): Sql[] | 'all' | null {
   if (node.aggregate_handling === 'FORCE_AGGREGATES') return 'all';
   const groups = nodesOf(node.group_expressions);
-  if (groups.length > MAX_KEYS) refuse(at, `GROUP BY takes ${MAX_KEYS} expressions at most`);
+  if (groups.length > MAX_KEYS) reject(at, `GROUP BY takes ${MAX_KEYS} expressions at most`);
   const sets = Array.isArray(node.group_sets) ? node.group_sets : [];
   if (sets.length > 1 || (Array.isArray(sets[0]) && sets[0].length !== groups.length))
-    refuse(at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
+    reject(at, 'ROLLUP, CUBE and GROUPING SETS are not supported');
   if (groups.length === 0) return null;
   return groups.map((group) => {
     const value = ordinal(context, group, items) ?? alias(group) ?? of(group);
     if (value.aggregate || value.window)
-      refuse(context.at(group), 'GROUP BY cannot hold an aggregate function');
-    if (value.kind === 'array') refuse(context.at(group), 'GROUP BY cannot hold an array');
+      reject(context.at(group), 'GROUP BY cannot hold an aggregate function');
+    if (value.kind === 'array') reject(context.at(group), 'GROUP BY cannot hold an array');
     // A bare number would be the place of a column to the engine.
     return value.literal !== undefined && value.kind === 'number'
       ? sql`(${value.sql})::varchar`
@@ -152,7 +154,7 @@ const COLUMN = /\bt\d+\.(?:"|record_|v\b|o\b|c\d)/;
 function checkGroups(
   context: Context,
   nodes: readonly TreeNode[],
-  items: readonly Item[],
+  items: readonly SelectItem[],
   groups: readonly Sql[],
 ) {
   items.forEach(({ name, value }, i) => {
@@ -164,7 +166,7 @@ function checkGroups(
       const printed = groups.map(print).sort((a, b) => b.length - a.length);
       const rest = printed.reduce((left, group) => left.replaceAll(group, ''), text);
       if (COLUMN.test(rest.replaceAll(/'(?:[^']|'')*'/g, '')))
-        refuse(
+        reject(
           at,
           `Each column of the result must be in GROUP BY or within an aggregate function, ${shown(name ?? unnamed(items, i))} is not`,
         );
@@ -172,8 +174,8 @@ function checkGroups(
   });
 }
 
-function columnOf(name: string, { kind, element, growth }: Expression): Column {
-  return { name, kind, growth: growth ?? 1, ...(element ? { element } : {}) };
+function columnOf(name: string, { kind, element, maxExpansion }: Expression): Column {
+  return { name, kind, maxExpansion: maxExpansion ?? 1, ...(element ? { element } : {}) };
 }
 
 /**
@@ -184,7 +186,11 @@ function newestOf(
   source: From,
   modifiers: Modifiers,
   orders: readonly Order[],
-  { aggregated, qualify, items }: { aggregated: boolean; qualify: boolean; items: readonly Item[] },
+  {
+    aggregated,
+    qualify,
+    items,
+  }: { aggregated: boolean; qualify: boolean; items: readonly SelectItem[] },
 ): { view: string | null; orders: Order[] } {
   const windowed = items.some(({ value }) => value.window);
   const [table, ...others] = source.tables;

@@ -1,15 +1,15 @@
-import { lookup } from '../dictionary.ts';
-import { refuse } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, sql } from '../sql-fragment.ts';
 import { alike, readFrom, sortKeys } from '../typed-expression.ts';
 import type { Context, Query } from './context.ts';
 import { modifiersOf, orderOf } from './ordering.ts';
 import type { Column, Scope } from './scope.ts';
-import { aliasOf, type Item, withAliases } from './select-list.ts';
-import { whole } from './subselect.ts';
+import { aliasOf, type SelectItem, withAliases } from './select-list.ts';
+import { subselect } from './subselect.ts';
 
-const OPERATIONS = lookup<string>({
+const OPERATIONS = dictionary<string>({
   UNION: 'union',
   EXCEPT: 'except',
   INTERSECT: 'intersect',
@@ -21,7 +21,7 @@ export function setOperation(context: Context, node: TreeNode, outer: Scope, dep
   only(node, ['modifiers', 'cte_map', 'setop_type', 'setop_all', 'left', 'right', 'children'], at);
   const operation =
     OPERATIONS[String(node.setop_type)] ??
-    refuse(at, 'Of set operations there are UNION, EXCEPT and INTERSECT');
+    reject(at, 'Of set operations there are UNION, EXCEPT and INTERSECT');
   const parts =
     node.children === undefined ? [nodeOf(node.left), nodeOf(node.right)] : nodesOf(node.children);
   const sides = parts.map((part) =>
@@ -29,7 +29,7 @@ export function setOperation(context: Context, node: TreeNode, outer: Scope, dep
   );
   const [left, ...rest] = sides;
   if (!left || rest.some(({ columns }) => columns.length !== left.columns.length))
-    return refuse(at, 'The parts of a set operation must have the same number of columns');
+    return reject(at, 'The parts of a set operation must have the same number of columns');
   const kinds = left.columns.map((_, i) =>
     alike(
       sides.map(({ columns }) => readFrom(columns[i] as Column, `s.c${i + 1}`)),
@@ -38,15 +38,15 @@ export function setOperation(context: Context, node: TreeNode, outer: Scope, dep
   );
   const rows = sides.map((side, s) => {
     const columns = kinds.map(({ values }, i) => sql`${values[s] ?? ''} as c${String(i + 1)}`);
-    return sql`(select ${join(columns, ', ')} from (${whole(side)}) as s)`;
+    return sql`(select ${join(columns, ', ')} from (${subselect(side)}) as s)`;
   });
   const columns = left.columns.map((column, i) => {
-    const growth = Math.max(...sides.map((side) => side.columns[i]?.growth ?? 1));
+    const maxExpansion = Math.max(...sides.map((side) => side.columns[i]?.maxExpansion ?? 1));
     const { kind = 'null', element } = kinds[i] ?? {};
-    return { name: column.name, kind, growth, ...(element ? { element } : {}) };
+    return { name: column.name, kind, maxExpansion, ...(element ? { element } : {}) };
   });
   const items = columns.map(
-    (column, i): Item => ({ name: column.name, value: readFrom(column, `q.c${i + 1}`) }),
+    (column, i): SelectItem => ({ name: column.name, value: readFrom(column, `q.c${i + 1}`) }),
   );
   const none: Scope = { ...outer, relations: [], outer: null };
   const modifiers = modifiersOf(context, node, at);

@@ -1,11 +1,11 @@
-import { refuse } from '../error.ts';
+import { reject } from '../error.ts';
 import { made } from '../functions/index.ts';
 import { nodeOf, only, type TreeNode } from '../parse/tree.ts';
 import { sql } from '../sql-fragment.ts';
 import { comparable, type Expression, readFrom } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { joins, type Scope } from './scope.ts';
-import { whole } from './subselect.ts';
+import { subselect } from './subselect.ts';
 
 /** The engine's planner takes twice as long for each. */
 const MAX_DEPTH = 4;
@@ -19,32 +19,37 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
   only(node, ['subquery_type', 'subquery', 'child', 'comparison_type'], at);
   context.count('subqueries', at);
   if (depthOf(scope) > MAX_DEPTH)
-    refuse(at, `Subqueries may stand ${MAX_DEPTH} deep in each other at most`);
+    reject(at, `Subqueries may stand ${MAX_DEPTH} deep in each other at most`);
   const query = context.query(nodeOf(nodeOf(node.subquery).node), scope, 1);
   joins(query.tables, scope, at);
   if (node.subquery_type === 'EXISTS' || node.subquery_type === 'NOT_EXISTS') {
     return {
       kind: 'bool',
       nested: true,
-      sql: sql`${node.subquery_type === 'EXISTS' ? '' : 'not '}exists (${whole(query)})`,
+      sql: sql`${node.subquery_type === 'EXISTS' ? '' : 'not '}exists (${subselect(query)})`,
     };
   }
   const [column, ...more] = query.columns;
   if (!column || more.length > 0)
-    return refuse(at, 'A subquery that stands for a value must have one column');
+    return reject(at, 'A subquery that stands for a value must have one column');
   const value = readFrom(column, 'c1');
   if (node.subquery_type === 'SCALAR') {
     // The engine would take any of several rows, too; BigQuery would fail.
     const rest = {
       nested: true,
-      growth: column.growth ?? 1,
+      maxExpansion: column.maxExpansion ?? 1,
       ...(column.element ? { element: column.element } : {}),
     };
-    return made(column.kind, sql`(select any_value(s.c1) from (${whole(query)}) as s)`, [], rest);
+    return made(
+      column.kind,
+      sql`(select any_value(s.c1) from (${subselect(query)}) as s)`,
+      [],
+      rest,
+    );
   }
   if (node.subquery_type !== 'ANY' || node.comparison_type !== 'COMPARE_EQUAL')
-    return refuse(at, 'Of ANY and ALL only IN (SELECT …) is supported');
+    return reject(at, 'Of ANY and ALL only IN (SELECT …) is supported');
   const child = context.expression(nodeOf(node.child), scope);
   const [left, right] = comparable(child, value, at);
-  return made('bool', sql`(${left} in (select ${right} from (${whole(query)}) as s))`, [child]);
+  return made('bool', sql`(${left} in (select ${right} from (${subselect(query)}) as s))`, [child]);
 }

@@ -2,7 +2,7 @@ import { join, type Sql, sql } from '../sql-fragment.ts';
 import type { Key, Query } from './context.ts';
 
 /** A query as it stands within another: in order only where that decides which rows there are. */
-export function whole({ columns, rows, keys, limit, offset }: Query): Sql {
+export function subselect({ columns, rows, keys, limit, offset }: Query): Sql {
   if (limit === null && offset === null)
     return keys.length === 0 ? rows : sql`select ${list(columns)} from (${rows}) as q`;
   return sql`select ${list(columns)} from (${rows}) as q${ordered(keys)}${limited(limit, offset)}`;

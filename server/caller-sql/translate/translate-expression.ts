@@ -1,5 +1,5 @@
-import { lookup } from '../dictionary.ts';
-import { refuse, shown } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject, shown } from '../error.ts';
 import { made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, sql } from '../sql-fragment.ts';
@@ -22,7 +22,7 @@ import { subquery } from './subqueries.ts';
 import { windowed } from './window-functions.ts';
 
 /** Checks an expression of the caller's and writes it anew. Throws SqlRefused for whatever is not known here. */
-export function expression(context: Context, node: TreeNode, scope: Scope): Expression {
+export function translateExpression(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
   context.count('parts of an expression', at);
   const of = (child: unknown) => context.expression(nodeOf(child), scope);
@@ -78,13 +78,13 @@ export function expression(context: Context, node: TreeNode, scope: Scope): Expr
       only(node, ['lhs', 'expr', 'syntax_type'], at);
       return called(context, '->', [of(node.lhs), of(node.expr)], at);
     case 'STAR':
-      return refuse(at, 'A * is not allowed: name the columns (count(*) is fine)');
+      return reject(at, 'A * is not allowed: name the columns (count(*) is fine)');
     default:
-      return refuse(at, 'This is not supported in SQL of your own');
+      return reject(at, "This is not supported in a caller's SQL");
   }
 }
 
-const NOW = lookup<string>({
+const NOW = dictionary<string>({
   current_timestamp: 'current_timestamp',
   current_date: 'current_date',
   current_datetime: 'current_datetime',
@@ -108,8 +108,8 @@ function parameter(context: Context, node: TreeNode): Expression {
     [...context.parameters].find(([each]) => each.toLowerCase() === name.toLowerCase()) ?? [];
   if (!declared || !kind) {
     const known = [...context.parameters.keys()].map((each) => `@${each}`);
-    return refuse(
-      context.spelled.placeOf(name),
+    return reject(
+      context.input.placeOf(name),
       `There is no parameter ${shown(name)} here; there are ${known.join(', ') || 'none'}`,
     );
   }
@@ -147,7 +147,7 @@ function operator(context: Context, node: TreeNode, scope: Scope): Expression {
     case 'STRUCT_EXTRACT':
       return subscript(context, node, scope);
     default:
-      return refuse(at, 'This operator is not supported in SQL of your own');
+      return reject(at, "This operator is not supported in a caller's SQL");
   }
 }
 
@@ -159,7 +159,7 @@ function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   const step = stepOf(context, nodeOf(index), at);
   if (value.kind === 'json') return within(value, [step]);
   if (value.kind !== 'array' || typeof step !== 'number')
-    return refuse(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
+    return reject(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
   const kind = value.element ?? 'null';
   const item = sql`list_extract(${value.sql}, ${String(step + 1)})`;
   // Of a list that is NULL the engine forgets what it would hold.
@@ -177,7 +177,7 @@ function stepOf(context: Context, node: TreeNode, at: number | null): Step {
   const name = node.class === 'FUNCTION' ? String(node.function_name) : '';
   const [argument] = nodesOf(node.children);
   if ((name !== 'offset_of' && name !== 'ordinal_of') || argument?.class !== 'CONSTANT')
-    return refuse(at, 'A place in an array must be a number, as in value[OFFSET(0)]');
+    return reject(at, 'A place in an array must be a number, as in value[OFFSET(0)]');
   const number = Number(constant(context, argument).literal);
   return place(name === 'offset_of' ? number : number - 1, at);
 }
@@ -185,7 +185,7 @@ function stepOf(context: Context, node: TreeNode, at: number | null): Step {
 function place(index: number, at: number | null): number {
   return Number.isInteger(index) && index >= 0 && index < 100_000
     ? index
-    : refuse(at, 'A place in an array is a whole number, and not negative');
+    : reject(at, 'A place in an array is a whole number, and not negative');
 }
 
 function cases(node: TreeNode, of: (child: unknown) => Expression, at: number | null): Expression {
@@ -217,10 +217,10 @@ export function constant(context: Context, node: TreeNode): Expression {
   if (id === 'VARCHAR') return textLiteral(context.name(String(value.value)));
   if (id === 'BOOLEAN') return { kind: 'bool', sql: value.value ? 'true' : 'false' };
   const written =
-    node.query_location === undefined ? null : context.spelled.numberAt(node.query_location);
+    node.query_location === undefined ? null : context.input.numberAt(node.query_location);
   const number = written ?? folded(String(id), value);
   if (number === null || number.length > 40 || !Number.isFinite(Number(number)))
-    return refuse(at, 'This number cannot be read');
+    return reject(at, 'This number cannot be read');
   return { kind: 'number', sql: number, literal: number };
 }
 

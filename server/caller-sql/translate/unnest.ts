@@ -1,4 +1,4 @@
-import { refuse, shown } from '../error.ts';
+import { reject, shown } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { type Sql, sql } from '../sql-fragment.ts';
 import { type Expression, readFrom } from '../typed-expression.ts';
@@ -31,11 +31,11 @@ export function unnested(
   const name = context.name(String(called.function_name));
   const placed = name.toLowerCase() === 'unnest_places';
   if ((name.toLowerCase() !== 'unnest' && !placed) || (called.schema ?? '') !== '')
-    refuse(at, `FROM takes no function but UNNEST, got ${shown(name)}`);
+    reject(at, `FROM takes no function but UNNEST, got ${shown(name)}`);
   context.count('unnested values', at);
   const [operand, place, ...more] = nodesOf(called.children);
   if (!operand || more.length > 0 || (place !== undefined) !== placed)
-    return refuse(at, 'UNNEST takes one argument');
+    return reject(at, 'UNNEST takes one argument');
   const alias = context.name(String(node.alias ?? '')).toLowerCase() || null;
 
   const value = withoutDefault(operand);
@@ -51,7 +51,7 @@ export function unnested(
   );
   const id = `t${context.fresh()}`;
   const read = `${id}.v`;
-  const element = readFrom({ kind: list.element, growth: list.growth }, read);
+  const element = readFrom({ kind: list.element, maxExpansion: list.maxExpansion }, read);
   const offset = place && offsetRelation(context, id, place);
   const rows = offset
     ? sql`(select unnest(l.v) as v, unnest(range(0, len(l.v))) as o from (select ${list.sql} as v) as l) as ${id}`
@@ -113,12 +113,13 @@ function recordOf(
 function listOf(
   value: Expression,
   at: number | null,
-): { sql: Sql; element: Expression['kind']; growth: number } {
-  const growth = value.growth ?? 1;
-  if (value.kind === 'array') return { sql: value.sql, element: value.element ?? 'null', growth };
-  if (value.kind === 'null') return { sql: 'null::varchar[]', element: 'text', growth };
-  if (value.kind !== 'json') return refuse(at, 'UNNEST takes an array or a record');
+): { sql: Sql; element: Expression['kind']; maxExpansion: number } {
+  const maxExpansion = value.maxExpansion ?? 1;
+  if (value.kind === 'array')
+    return { sql: value.sql, element: value.element ?? 'null', maxExpansion };
+  if (value.kind === 'null') return { sql: 'null::varchar[]', element: 'text', maxExpansion };
+  if (value.kind !== 'json') return reject(at, 'UNNEST takes an array or a record');
   const json = value.sql;
   const list = sql`case when json_type(${json}) = 'ARRAY' then from_json(${json}, '["JSON"]') when json_type(${json}) <> 'NULL' then [${json}] else [] end`;
-  return { sql: list, element: 'json', growth };
+  return { sql: list, element: 'json', maxExpansion };
 }

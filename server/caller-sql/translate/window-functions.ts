@@ -1,5 +1,5 @@
-import { lookup } from '../dictionary.ts';
-import { refuse } from '../error.ts';
+import { dictionary } from '../dictionary.ts';
+import { reject } from '../error.ts';
 import { functionOf, made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 import { bareCall, counts, notThere } from './function-calls.ts';
 import type { Scope } from './scope.ts';
 
-const RANKS = lookup<number>({
+const RANKS = dictionary<number>({
   row_number: 0,
   rank: 0,
   rank_dense: 0,
@@ -48,14 +48,14 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
     at,
   );
   if (node.start_expr || node.end_expr || node.exclude_clause)
-    refuse(at, 'Window frames with bounds are not supported');
+    reject(at, 'Window frames with bounds are not supported');
   const of = (child: unknown) => context.expression(nodeOf(child), scope);
   const name = context.name(String(node.function_name)).toLowerCase();
   const extra = [node.offset_expr, node.default_expr].flatMap((child) =>
     child === undefined ? [] : [of(child)],
   );
   const args = [...nodesOf(node.children).map(of), ...extra];
-  if (args.some(({ window }) => window)) refuse(at, 'A window function cannot stand in another');
+  if (args.some(({ window }) => window)) reject(at, 'A window function cannot stand in another');
   const partitions = nodesOf(node.partitions).map((child) => of(child).sql);
   const keys = nodesOf(node.orders).flatMap((order) => {
     const direction =
@@ -78,7 +78,7 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
   const most = RANKS[name];
   if (most !== undefined) {
     if (args.length > most)
-      refuse(at, `${name.toUpperCase()} takes ${counts(Math.min(1, most), most)}`);
+      reject(at, `${name.toUpperCase()} takes ${counts(Math.min(1, most), most)}`);
     const [value, ...rest] = args;
     const kind = most === 0 || name === 'ntile' || !value ? 'number' : value.kind;
     const list = value
@@ -95,9 +95,9 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
     );
   }
   const called = name === 'count' && args.length === 0 ? 'count_star' : name;
-  const spec = functionOf(called) ?? refuse(at, notThere(name));
+  const spec = functionOf(called) ?? reject(at, notThere(name));
   if (args.length < spec.least || args.length > spec.most)
-    refuse(at, `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${args.length}`);
+    reject(at, `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${args.length}`);
   const plain = [
     'count',
     'count_star',
@@ -110,7 +110,7 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
     'any_value',
   ];
   if (!plain.includes(name) || node.distinct)
-    refuse(at, `${name.toUpperCase()} … OVER is not supported`);
+    reject(at, `${name.toUpperCase()} … OVER is not supported`);
   const value = spec.build(
     args.map((arg) =>
       arg.kind === 'json' && (name === 'min' || name === 'max')
@@ -134,12 +134,12 @@ function placeOf(
 ): Sql {
   const number = Number(literal ?? Number.NaN);
   if (kind !== 'number' || !Number.isInteger(number) || number < least || number > 1_000_000)
-    refuse(at, `${name.toUpperCase()} takes a whole number from ${least} on here, written as such`);
+    reject(at, `${name.toUpperCase()} takes a whole number from ${least} on here, written as such`);
   return String(number);
 }
 
 /** The frames that need no expression. */
-const BOUNDS = lookup<string>({
+const BOUNDS = dictionary<string>({
   UNBOUNDED_PRECEDING: 'unbounded preceding',
   UNBOUNDED_FOLLOWING: 'unbounded following',
   CURRENT_ROW_RANGE: 'current row',
@@ -148,7 +148,7 @@ const BOUNDS = lookup<string>({
 
 function frameOf({ start, end }: TreeNode, at: number | null): Sql {
   const [from, to] = [BOUNDS[String(start)], BOUNDS[String(end)]];
-  if (!from || !to) return refuse(at, 'This window frame is not supported');
+  if (!from || !to) return reject(at, 'This window frame is not supported');
   const mode = String(start).endsWith('ROWS') || String(end).endsWith('ROWS') ? 'rows' : 'range';
   return `${mode} between ${from} and ${to}`;
 }

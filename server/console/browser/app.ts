@@ -1,22 +1,22 @@
 import { html } from 'htm/preact';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Explorer } from './explorer.ts';
-import { Gate } from './gate.ts';
-import { Help } from './help.ts';
-import { focusRow, leaveField, useKeys } from './keys.ts';
-import { Ledger } from './ledger.ts';
-import { Notices } from './notices.ts';
-import { useTheme } from './theme.ts';
-import { forgetToken, useToken } from './token.ts';
-import { Usage } from './usage.ts';
-import { FIRST, hashOf, useView, type View } from './view.ts';
-import { useZone } from './zone.ts';
+import { forgetToken, useToken } from './data/token.ts';
+import { FIRST, hashOf, useView, type View } from './data/view.ts';
+import { useZone } from './data/zone.ts';
+import { Explorer } from './pages/explorer.ts';
+import { Help } from './pages/help.ts';
+import { Ingest } from './pages/ingest.ts';
+import { Login } from './pages/login.ts';
+import { Usage } from './pages/usage.ts';
+import { focusRow, leaveField, useKeys } from './widgets/keys.ts';
+import { useTheme } from './widgets/theme.ts';
+import { Toasts } from './widgets/toasts.ts';
 
 const PAGES = [
   { page: 'logs', name: 'Logs' },
   { page: 'usage', name: 'API usage' },
-  { page: 'ledger', name: 'Ledger' },
+  { page: 'ledger', name: 'Ingest' },
 ] as const;
 
 /** The console: the token is asked for, then the page of the address is shown. */
@@ -44,7 +44,7 @@ export function App(): ComponentChildren {
       PAGES.map(({ page }, i) => [String(i + 1), () => show(last.current[page])]),
     ),
   });
-  if (token === null) return h(Gate, { refusal });
+  if (token === null) return h(Login, { refusal });
   const props = { show, zone, isDark };
   return html`<header class="top">
       <a class="skip" href="#main" onClick=${skip}>Skip to the entries</a>
@@ -77,20 +77,20 @@ export function App(): ComponentChildren {
           onClick=${() => setHelp(true)}
         >?</button>
         <button type="button" class="quiet" title="Forget the token" onClick=${() => forgetToken()}>
-          Leave
+          Sign out
         </button>
       </div>
     </header>
     <main id="main" tabindex="-1">${pageOf(view, props)}</main>
     ${help && h(Help, { close: () => setHelp(false) })}
-    ${h(Notices, {})}`;
+    ${h(Toasts, {})}`;
 }
 
 type Shared = Pick<Parameters<typeof Explorer>[0], 'show' | 'zone' | 'isDark'>;
 
 function pageOf(view: View, props: Shared): ComponentChildren {
   if (view.page === 'usage') return h(Usage, { view, ...props });
-  if (view.page === 'ledger') return h(Ledger, { view, ...props });
+  if (view.page === 'ledger') return h(Ingest, { view, ...props });
   return h(Explorer, { view, ...props });
 }
 

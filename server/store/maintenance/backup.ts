@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { freeBytesOf } from '../disk.ts';
 import { type Engine, quoted, STORAGE_VERSION } from '../engine.ts';
-import type { OnOwn } from '../read/own-connection.ts';
+import type { WithConnection } from '../read/own-connection.ts';
 
 export interface BackupOptions {
   readonly engine: Engine;
@@ -24,13 +24,13 @@ const COPY_SIZE = 1.5;
 const PREFIX = 'backup-';
 
 /** Makes a copy of the database in a new file and gives its path. When it throws, nothing is left behind. */
-export type Backup = (onOwn: OnOwn) => Promise<string>;
+export type Backup = (withConnection: WithConnection) => Promise<string>;
 
 /** A backup throws when the disk has no room for it, and while another one is being made. */
 export function createBackup(options: BackupOptions): Backup {
   const { engine, staging } = options;
   let copying = false;
-  return async (onOwn) => {
+  return async (withConnection) => {
     if (copying) throw new Error('A backup is being made; wait for it.');
     copying = true;
     const file = join(staging, `${PREFIX}${randomUUID()}.duckdb`);
@@ -39,7 +39,7 @@ export function createBackup(options: BackupOptions): Backup {
       for (const name of readdirSync(staging))
         if (name.startsWith(PREFIX)) rmSync(join(staging, name), { force: true });
       await refuseWithoutRoom(options);
-      await onOwn((own) => copyDatabase(own, file)).finally(() =>
+      await withConnection((own) => copyDatabase(own, file)).finally(() =>
         // Not on the connection that copied: the interrupts would meet this, too.
         engine.connect().then(detachCopy),
       );

@@ -4,7 +4,7 @@ import { SOURCES, type Source } from '../../../ingest/index.ts';
 import { openEngine } from '../engine.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 
-/** What is to be said of a store, and `faults`, in words, if it is not whole. */
+/** What a check found in a store; `faults`, in words, say how it is not whole. */
 export interface Inspection {
   readonly schema: number;
   readonly sources: readonly {
@@ -67,9 +67,14 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
       if (Number(torn.n) > 0) faults.push(`${torn.n} rejected lines are not whole`);
     }
     await readAll('files');
+    const tables = (await rows('select table_name from duckdb_tables()')).map(
+      (row) => row.table_name,
+    );
     const sources = [];
     for (const source of SOURCES) {
       const entry = ledger.get(source);
+      // A store of an older version has neither for a source that came later.
+      if (!entry && !tables.includes(source)) continue;
       const found = { source, rows: await readAll(source), rejected: rejected.get(source) ?? 0 };
       sources.push(found);
       if (!entry) {

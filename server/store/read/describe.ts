@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts';
-import { typeName } from '../values.ts';
+import { typeName } from '../plain-values.ts';
 
 const SELECT = 1;
 

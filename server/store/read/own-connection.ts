@@ -3,21 +3,21 @@ import type { Engine } from '../engine.ts';
 import { interruptible } from './pool.ts';
 
 /** Long work beside ingest and queries, such as a backup. */
-export interface Asides {
-  /** Starts work, which `signal` or a close interrupts wherever it runs `onOwn`; then throws the reason. */
-  start<T>(signal: AbortSignal, work: (onOwn: OnOwn) => Promise<T>): Promise<T>;
+export interface BackgroundTasks {
+  /** Starts work, which `signal` or a close interrupts wherever it runs `withConnection`; then throws the reason. */
+  start<T>(signal: AbortSignal, work: (withConnection: WithConnection) => Promise<T>): Promise<T>;
   /** Whether any work goes on. */
   busy(): boolean;
   /** Comes when all work that goes on now has ended. */
-  ended(): Promise<unknown>;
+  drained(): Promise<unknown>;
   /** Interrupts all work and waits until it has ended. */
   close(): Promise<void>;
 }
 
 /** Runs a part of the work on a connection of its own, which is closed behind it. */
-export type OnOwn = <T>(action: (own: DuckDBConnection) => Promise<T>) => Promise<T>;
+export type WithConnection = <T>(action: (own: DuckDBConnection) => Promise<T>) => Promise<T>;
 
-export function createAsides(engine: Engine): Asides {
+export function createBackgroundTasks(engine: Engine): BackgroundTasks {
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -37,7 +37,7 @@ export function createAsides(engine: Engine): Asides {
       return result;
     },
     busy: () => running.size > 0,
-    ended: () => Promise.all(running),
+    drained: () => Promise.all(running),
     async close() {
       closing.abort(new Error('The service is stopping.'));
       await Promise.all(running);

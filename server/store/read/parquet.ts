@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { freeBytesOf } from '../disk.ts';
 import { quoted } from '../engine.ts';
-import type { Asides } from './own-connection.ts';
+import type { BackgroundTasks } from './own-connection.ts';
 import { bind, type RowColumn } from './pool.ts';
 
 export interface ParquetOptions {
-  readonly asides: Asides;
+  readonly background: BackgroundTasks;
   /** The folder that files are made in. */
   readonly staging: string;
   /** Bytes that must stay free on its disk; 0: any. */
@@ -34,12 +34,12 @@ const LOOK_MS = 100;
 /** The engine's reader takes no longer line than this, unless it is told so. */
 const USUAL_LINE = 16 * 1024 * 1024;
 
-export function createParquet({ asides, staging, minFree }: ParquetOptions): Parquet {
+export function createParquet({ background, staging, minFree }: ParquetOptions): Parquet {
   let exporting = false;
   const fresh = () => join(staging, `export-${randomUUID()}`);
   const run = (sql: string, values: Readonly<Record<string, string | null>>, signal: AbortSignal) =>
-    asides.start(signal, (onOwn) =>
-      onOwn(async (own) => {
+    background.start(signal, (withConnection) =>
+      withConnection(async (own) => {
         const statement = await own.prepare(sql);
         try {
           bind(statement, values);

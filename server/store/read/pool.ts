@@ -1,7 +1,8 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../engine.ts';
-import { type Plain, plain, typeName, type ValueKind, valueKind } from '../values.ts';
+import { asEngineError, EngineError } from '../errors.ts';
+import { type Plain, plain, typeName, type ValueKind, valueKind } from '../plain-values.ts';
 import { type Described, describe } from './describe.ts';
 
 /** A column of an answer; `type` as SQL calls it. */
@@ -32,14 +33,14 @@ export interface QueryOptions {
 }
 
 /** How busy the connections of a pool are. */
-export interface PoolUse {
+export interface PoolStats {
   readonly running: number;
   readonly waiting: number;
   readonly maxRunning: number;
   readonly maxWaiting: number;
 }
 
-export interface Readers {
+export interface QueryPool {
   /**
    * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
    * queries wait, `QUERY_TIMEOUT`, or DuckDB's own error, whose message may quote data and is not for clients.
@@ -56,11 +57,11 @@ export interface Readers {
   /** Whether a query runs: then a thread of libuv's pool is taken, and the process cannot exit by itself. */
   busy(): boolean;
   /** Comes when every query that runs now has ended. */
-  ended(): Promise<unknown>;
+  drained(): Promise<unknown>;
   /** How many queries run and wait. */
-  use(): PoolUse;
+  stats(): PoolStats;
   /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
-  giveWay(reason: Error): Promise<void>;
+  cancelAll(reason: Error): Promise<void>;
   /** Lets no query begin until `resume`: queries wait for a connection, within their time. */
   hold(): void;
   resume(): void;
@@ -75,9 +76,9 @@ const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
 /** The engine keeps the reason to itself; where nobody has interrupted, it is mostly memory, and treated so. */
-const LOST = 'Out of Memory Error: or another one, the rows ended early';
+const LOST = 'the rows ended early, most likely for want of memory';
 
-export interface ReaderOptions {
+export interface QueryPoolOptions {
   /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
   readonly connections: number;
   /** How many more may wait. */
@@ -90,7 +91,7 @@ export interface ReaderOptions {
 }
 
 /** Opens a small pool of connections that only read. */
-export async function openReaders(engine: Engine, options: ReaderOptions): Promise<Readers> {
+export async function openQueryPool(engine: Engine, options: QueryPoolOptions): Promise<QueryPool> {
   const { connections, queue, timeoutMs, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < connections; i++) idle.push(await engine.connect());
@@ -157,7 +158,9 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
         const connection = await lease(ends);
         try {
           const rows = interruptible(connection, ends, () =>
-            run(connection, sql, values, maxRows, maxBytes),
+            run(connection, sql, values, maxRows, maxBytes).catch((error) => {
+              throw asEngineError(error);
+            }),
           );
           running.add(rows);
           return await rows.finally(() => running.delete(rows));
@@ -175,19 +178,21 @@ export async function openReaders(engine: Engine, options: ReaderOptions): Promi
       await within(probing, PROBE_MS);
     },
     describe(sql) {
-      const described = describe(engine, stopping.signal, sql);
+      const described = describe(engine, stopping.signal, sql).catch((error) => {
+        throw asEngineError(error);
+      });
       running.add(described);
       return described.finally(() => running.delete(described));
     },
     busy: () => idle.length < connections || probing !== null,
-    ended: () => Promise.allSettled(running),
-    use: () => ({
+    drained: () => Promise.allSettled(running),
+    stats: () => ({
       running: connections - idle.length,
       waiting: waiting.length,
       maxRunning: connections,
       maxWaiting: queue,
     }),
-    async giveWay(reason) {
+    async cancelAll(reason) {
       current.abort(reason);
       current = new AbortController();
       await Promise.allSettled(running);
@@ -248,7 +253,7 @@ async function run(
       }
     }
     // The engine's fetch does not throw what ended the rows early, a time limit or want of memory: the result then streams no more.
-    if (!result.isStreaming) throw new Error(LOST);
+    if (!result.isStreaming) throw new EngineError('memory', LOST);
     ended = true;
     return { columns, rows, truncated: false };
   } finally {

@@ -1,5 +1,5 @@
 import type { Source } from '../../../ingest/index.ts';
-import type { Ask } from './query-rows.ts';
+import type { QueryRows } from './query-rows.ts';
 
 /** The entries of a source: how many, their first and last moment, and when the last was stored; ms since the epoch. */
 export interface Span {
@@ -13,7 +13,7 @@ export interface Span {
 const SPAN_MS = 1000;
 
 /** Gives the span of a source's entries, up to a second old; null when it has none. */
-export function spanReader(ask: Ask): (source: Source) => Promise<Span | null> {
+export function spanReader(ask: QueryRows): (source: Source) => Promise<Span | null> {
   const spans = new Map<Source, Span & { at: number }>();
   return async (source) => {
     const known = spans.get(source);
@@ -35,7 +35,7 @@ export function spanReader(ask: Ask): (source: Source) => Promise<Span | null> {
 }
 
 /** Bytes of the texts in the newest rows of a source. 7 ms with 10 million rows. */
-export async function newestBytes(ask: Ask, source: Source, rows: number): Promise<number> {
+export async function newestBytes(ask: QueryRows, source: Source, rows: number): Promise<number> {
   const [sum] = await ask(
     `select sum(strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + strlen(id) + coalesce(strlen(project), 0)) as bytes
       from ${source}

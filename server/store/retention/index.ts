@@ -2,18 +2,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
-import { raiseLedger } from '../ledger.ts';
-import type { Ask } from '../read/query-rows.ts';
+import { incrementCounters } from '../ledger.ts';
+import type { QueryRows } from '../read/query-rows.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 import type { Writer } from '../write/writer.ts';
-import { EARLIEST_MS, type Limits, type Moment, type Part, plan, type Step } from './plan.ts';
+import {
+  EARLIEST_MS,
+  type Limits,
+  type Moment,
+  plan,
+  type RetentionSegment,
+  type Step,
+} from './plan.ts';
 import { bytesOf, groupReader, placeOf } from './row-groups.ts';
-import { believedMoment } from './trusted-clock.ts';
+import { trustedTime } from './trusted-clock.ts';
 
 /** Rows or rejected lines of a source that go, or went, in one step. */
 export interface Removal {
   readonly source: Source;
-  readonly kind: Part['kind'];
+  readonly kind: RetentionSegment['kind'];
   readonly why: Step['why'];
   readonly rows: number;
   readonly bytes: number;
@@ -50,8 +57,8 @@ const SIZES_MS = 60_000;
 const ROW_GROUP = 122_880;
 
 export interface RetentionOptions {
-  readonly writer: Pick<Writer, 'between'>;
-  readonly ask: Ask;
+  readonly writer: Pick<Writer, 'exclusive'>;
+  readonly ask: QueryRows;
   /** Comes when everything that reads the database now has ended. */
   readonly readersEnded: () => Promise<unknown>;
   /** Bytes of the write-ahead log. */
@@ -66,7 +73,7 @@ export function createRetention(options: RetentionOptions): Retention {
   const { writer, ask, readersEnded, walBytes, folder, clock } = options;
   const readParts = groupReader(folder, ask);
   const expiredRows = readFileSync(join(folder, 'expired_rows.sql'), 'utf8');
-  const believed = believedMoment({ writer, ask, clock });
+  const trusted = trustedTime({ writer, ask, clock });
   /** What reads while blocks of removed rows may still be in the file, and whether it is gone; null when they are not. */
   let older: { gone: boolean } | null = null;
   let sizes: { at: number; result: ReturnType<Retention['sizes']> } | null = null;
@@ -102,7 +109,7 @@ export function createRetention(options: RetentionOptions): Retention {
     let { used } = await usedBytes();
     if (used > limits.maxBytes && walBytes() > 0) {
       // The log is short-lived: only what is in the file counts against the rows.
-      await writer.between(({ checkpoint }) => checkpoint());
+      await writer.exclusive(({ checkpoint }) => checkpoint());
       ({ used } = await usedBytes());
     }
     if (!(await isDue(limits, moment, used))) return [];
@@ -124,7 +131,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   /** Removes what a step says, in one transaction; null when the rows are not those it was planned for. */
   const remove = (step: Step, until: number, moment: Moment): Promise<Removal | null> =>
-    writer.between(async ({ transaction, checkpoint }) => {
+    writer.exclusive(async ({ transaction, checkpoint }) => {
       const removal = await transaction(async (connection) => {
         const { table, stamp, belongs } = placeOf(step);
         const first = async (sql: string) =>
@@ -151,7 +158,7 @@ export function createRetention(options: RetentionOptions): Retention {
           );
         await connection.run(`delete from ${table} where ${going}`);
         const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';
-        await raiseLedger(connection, [{ source: step.source, [counter]: rows }]);
+        await incrementCounters(connection, [{ source: step.source, [counter]: rows }]);
         const bytes = step.cutoffMs === null ? step.group.bytes : 0;
         const { source, kind, why } = step;
         return { source, kind, why, rows, bytes, oldestMs, newestMs };
@@ -191,7 +198,7 @@ export function createRetention(options: RetentionOptions): Retention {
     const undated = `gone and updated_at < ${earliest} and ${trustedMs >= EARLIEST_MS}`;
     if ((await ask(`select 1 from files where (${old}) or (${undated}) limit 1`)).length === 0)
       return;
-    await writer.between(({ transaction }) =>
+    await writer.exclusive(({ transaction }) =>
       transaction(async (connection) => {
         await connection.run(`delete from files where ${old}`);
         await connection.run(
@@ -216,7 +223,7 @@ export function createRetention(options: RetentionOptions): Retention {
    * one the engine does none: so there is a commit now, and a checkpoint once what reads now has ended.
    */
   const oweCheckpoint = async () => {
-    await believed.save(0);
+    await trusted.save(0);
     const reading = { gone: false };
     older = reading;
     void readersEnded().then(() => {
@@ -226,7 +233,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   return {
     async preview(limits) {
-      const moment = await believed.now();
+      const moment = await trusted.now();
       const removals: Removal[] = [];
       for (const step of await steps(limits, moment)) {
         const { source, kind, why, group, cutoffMs } = step;
@@ -250,13 +257,13 @@ export function createRetention(options: RetentionOptions): Retention {
       return removals;
     },
     async run(limits, signal) {
-      const moment = await believed.now();
-      await believed.save();
+      const moment = await trusted.now();
+      await trusted.save();
       await forgetFiles(moment);
       // Nothing else may ask for one: where the disk is full, nothing is stored.
       if (older?.gone) {
         older = null;
-        await writer.between(({ checkpoint }) => checkpoint());
+        await writer.exclusive(({ checkpoint }) => checkpoint());
         if ((await readParts()).deadBytes > 0) await oweCheckpoint();
       }
       const removed: Removal[] = [];
@@ -273,7 +280,7 @@ export function createRetention(options: RetentionOptions): Retention {
       return removed;
     },
     owes: () => older !== null,
-    lagMs: believed.lagMs,
+    lagMs: trusted.lagMs,
     sizes() {
       if (!sizes || clock.monotonic() - sizes.at > SIZES_MS) {
         const result = readSizes();

@@ -11,8 +11,8 @@ export interface RowGroup {
   readonly until: number;
 }
 
-/** What is kept of one source in one table: its rows, or its share of the rejected lines; in the order it was stored in. */
-export interface Part {
+/** The rows of a source, or its share of the rejected lines, in the order in which they were stored. */
+export interface RetentionSegment {
   readonly source: Source;
   readonly kind: 'rows' | 'rejected';
   readonly groups: readonly RowGroup[];
@@ -35,7 +35,7 @@ export interface Moment {
 /** Removes a row group of a part, or, with a `cutoffMs`, those of its first rows that are older. */
 export interface Step {
   readonly source: Source;
-  readonly kind: Part['kind'];
+  readonly kind: RetentionSegment['kind'];
   readonly why: 'age' | 'size';
   readonly group: RowGroup;
   readonly cutoffMs: number | null;
@@ -52,12 +52,12 @@ export const RAGGED_MS = 23 * 3_600_000;
 export const EARLIEST_MS = Date.UTC(2025, 0, 1);
 
 /**
- * What is to be removed, oldest first: row groups that have expired, then, as long as there are more bytes than
+ * Returns what is to be removed, oldest first: row groups that have expired, then, as long as there are more bytes than
  * allowed, the oldest ones, but none of the newest hour; then expired rows at the beginning of a row group that goes on.
- * Of each part it is always the beginning that goes. `usedBytes` is what the whole store takes.
+ * Each part loses its beginning first. `usedBytes` is what the whole store takes.
  */
 export function plan(
-  parts: readonly Part[],
+  parts: readonly RetentionSegment[],
   usedBytes: number,
   limits: Limits,
   moment: Moment,

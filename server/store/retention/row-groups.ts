@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
-import type { Ask } from '../read/query-rows.ts';
+import type { QueryRows } from '../read/query-rows.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
-import { EARLIEST_MS, type Part, type RowGroup } from './plan.ts';
+import { EARLIEST_MS, type RetentionSegment, type RowGroup } from './plan.ts';
 
 export interface Parts {
-  readonly parts: readonly Part[];
+  readonly parts: readonly RetentionSegment[];
   /** Bytes of row groups whose rows are all removed, but that no checkpoint has dropped yet. */
   readonly deadBytes: number;
 }
@@ -15,7 +15,7 @@ export interface Parts {
 const ROW_BYTES = 200;
 
 /** Where a part is kept, and by which column its age is told. */
-export const placeOf = ({ source, kind }: Pick<Part, 'source' | 'kind'>) =>
+export const placeOf = ({ source, kind }: Pick<RetentionSegment, 'source' | 'kind'>) =>
   kind === 'rows'
     ? { table: source, stamp: 'ingested_at', belongs: 'true' }
     : { table: 'rejected', stamp: 'rejected_at', belongs: `source = '${source}'` };
@@ -24,7 +24,7 @@ export const placeOf = ({ source, kind }: Pick<Part, 'source' | 'kind'>) =>
  * Reads which row groups each source's rows and rejected lines stand in. Takes some 0.35 ms a row group, so it is for
  * when there may be something to remove; `folder` is sql/retention.
  */
-export function groupReader(folder: string, ask: Ask) {
+export function groupReader(folder: string, ask: QueryRows) {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
   const [rowGroups, rejectedParts] = [read('row_groups'), read('rejected_parts')];
 
@@ -51,7 +51,7 @@ export function groupReader(folder: string, ask: Ask) {
     return { groups, deadBytes: bytesOf(all) - bytesOf(all.filter((g) => g.until > start)) };
   };
 
-  const partOf = async (source: Source): Promise<Part & { deadBytes: number }> => {
+  const partOf = async (source: Source): Promise<RetentionSegment & { deadBytes: number }> => {
     const { groups, deadBytes } = await groupsOf(source, 'ingested_at');
     const [head, ...others] = groups;
     if (!head) return { source, kind: 'rows', groups, deadBytes };
@@ -90,7 +90,7 @@ export function groupReader(folder: string, ask: Ask) {
       }
     }
     const parts = [...bySource].map(
-      ([source, own]): Part => ({ source, kind: 'rejected', groups: own }),
+      ([source, own]): RetentionSegment => ({ source, kind: 'rejected', groups: own }),
     );
     return { parts, deadBytes };
   };

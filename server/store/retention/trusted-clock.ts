@@ -1,6 +1,6 @@
 import { SOURCES } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Ask } from '../read/query-rows.ts';
+import type { QueryRows } from '../read/query-rows.ts';
 import type { Writer } from '../write/writer.ts';
 import { EARLIEST_MS, type Moment } from './plan.ts';
 
@@ -11,13 +11,13 @@ const SAVE_MS = 3_600_000;
 const earliest = `make_timestamp_ms(${EARLIEST_MS})`;
 
 /** The moment that retention believes it is: the machine's clock, followed slowly, in case it is wrong. */
-export function believedMoment({
+export function trustedTime({
   writer,
   ask,
   clock,
 }: {
-  readonly writer: Pick<Writer, 'between'>;
-  readonly ask: Ask;
+  readonly writer: Pick<Writer, 'exclusive'>;
+  readonly ask: QueryRows;
   readonly clock: Clock;
 }) {
   let trusted: { ms: number; at: number; savedMs: number } | null = null;
@@ -55,7 +55,7 @@ export function believedMoment({
   const save = async (afterMs = SAVE_MS) => {
     if (!trusted || Math.abs(trusted.ms - trusted.savedMs) < afterMs) return;
     const { ms } = trusted;
-    await writer.between(({ transaction }) =>
+    await writer.exclusive(({ transaction }) =>
       transaction(async (connection) => {
         await connection.run('delete from retention_clock');
         await connection.run(`insert into retention_clock values (make_timestamp_ms(${ms}))`);

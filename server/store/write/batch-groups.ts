@@ -1,11 +1,11 @@
 import { BATCH_LINES, type Batch } from '../../../ingest/index.ts';
 
 /** Batches of one source whose rows one statement inserts. */
-export type Part = readonly [Batch, ...Batch[]];
+export type BatchGroup = readonly [Batch, ...Batch[]];
 
 /** What one transaction stores. */
 export interface Group {
-  readonly parts: readonly Part[];
+  readonly parts: readonly BatchGroup[];
   /** One statement scans all of them, before their rows are inserted. */
   readonly scan: boolean;
 }
@@ -32,7 +32,7 @@ export function grouped(batches: readonly Batch[], parallelism: number): Group[]
   return groups;
 }
 
-function areFullOfOne([first, ...others]: Part): boolean {
+function areFullOfOne([first, ...others]: BatchGroup): boolean {
   return [first, ...others].every(
     ({ source, lines }) => source === first.source && lines === BATCH_LINES,
   );
@@ -40,7 +40,7 @@ function areFullOfOne([first, ...others]: Part): boolean {
 
 /** As many of the first as are scanned together, or the first alone. */
 function together(batches: readonly Batch[]): Group {
-  const parts: Part[] = [];
+  const parts: BatchGroup[] = [];
   let bytes = 0;
   for (const batch of batches) {
     bytes += batch.staged;

@@ -3,7 +3,7 @@ import type { RejectedLine, Source } from '../../../ingest/index.ts';
 import { appendRows } from './append-rows.ts';
 
 /**
- * Of a longer line the row holds so much, and the rest stands in pieces of so much. DuckDB has 2048 values of a column in
+ * The row of a longer line holds so many bytes, and the rest stands in pieces of so many. DuckDB has 2048 values of a column in
  * memory at once: of lines of a megabyte that is more than there is.
  */
 export const PIECE_BYTES = 4096;

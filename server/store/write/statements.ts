@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Batch } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 
-/** The statements that store the lines of a batch that are not the common case. */
-export interface OtherStatements {
-  readonly judgeOthers: string;
-  readonly insertOthers: string;
+/** The statements for the lines of a batch that are not the common case. */
+export interface SlowPath {
+  /** Makes the temporary table `classified`. */
+  readonly classify: string;
+  readonly insert: string;
 }
 
 export interface IngestStatements {
@@ -14,7 +15,7 @@ export interface IngestStatements {
   scan(batches: readonly Batch[], ingestedAtUs: bigint): string;
   /** Inserts the rows of batches of one source; `scanned`: they are in that table. */
   insertRows(batches: readonly [Batch, ...Batch[]], ingestedAtUs: bigint, scanned: boolean): string;
-  others(batch: Batch, ingestedAtUs: bigint): OtherStatements;
+  slowPath(batch: Batch, ingestedAtUs: bigint): SlowPath;
 }
 
 /** Where a line's metadata names its project; metadata is an object or an array of objects, of which the first counts. */
@@ -25,17 +26,15 @@ const REQUEST_PATHS = ['$.request', '$.request[0]', '$[0].request', '$[0].reques
 const REQUEST_FIELDS = ['path', 'url', 'host'];
 
 /**
- * Reads the statements of sql/ingest and gives functions that fill them in. Only our own words and numbers are filled
+ * Reads the statements of sql/ingest and returns functions that fill them in. Only our own words and numbers are filled
  * in, never a value that came from outside.
  */
 export function ingestStatements(folder: string, maxLine: number): IngestStatements {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
   const timestamp = read('timestamp').replaceAll('{text}', 'stamp');
-  const [rows, judgeOthers, insertOthers] = ['rows', 'judge_others', 'insert_others'].map(read) as [
-    string,
-    string,
-    string,
-  ];
+  const fastPath = read('fast_path');
+  const classify = read('classify_lines');
+  const insert = read('slow_path');
   // Also the size of the buffers that the scan holds, two a thread; the default of 16 MB costs memory for nothing.
   const maxObject = String(Math.max(2 * 1024 * 1024, 2 * maxLine));
   const words = (paths: readonly string[], request: boolean, ingestedAtUs: bigint) => ({
@@ -50,7 +49,7 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
   return {
     scan(batches, ingestedAtUs) {
       const paths = batches.map(({ staging }) => staging);
-      return `create or replace temp table scanned as ${fill(rows, words(paths, true, ingestedAtUs))}`;
+      return `create or replace temp table scanned as ${fill(fastPath, words(paths, true, ingestedAtUs))}`;
     },
     insertRows(batches, ingestedAtUs, scanned) {
       const [{ source }] = batches;
@@ -58,19 +57,16 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
       const request = source === 'edge_logs';
       const from = scanned
         ? `scanned where filename in (${paths.map(quoted).join(', ')})`
-        : `(${fill(rows, words(paths, request, ingestedAtUs))})`;
+        : `(${fill(fastPath, words(paths, request, ingestedAtUs))})`;
       const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
       return `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`;
     },
-    others({ source, staging }, ingestedAtUs) {
+    slowPath({ source, staging }, ingestedAtUs) {
       const filled = {
         ...words([staging], source === 'edge_logs', ingestedAtUs),
         table: source,
       };
-      return {
-        judgeOthers: fill(judgeOthers, filled),
-        insertOthers: fill(insertOthers, filled),
-      };
+      return { classify: fill(classify, filled), insert: fill(insert, filled) };
     },
   };
 }

@@ -16,7 +16,7 @@ export function isScanError(error: unknown): boolean {
 }
 
 /** The lines that DuckDB cannot scan even alone: halves of the batch are tried until single lines are left. */
-export async function findPoison(
+export async function findUnreadableLines(
   connection: DuckDBConnection,
   batch: Batch,
   probe: string,

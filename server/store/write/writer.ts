@@ -1,13 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Batch, RejectedLine, Sink, Source } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
-import { raiseLedger } from '../ledger.ts';
-import { alone, type Group, grouped, type Part } from './batch-groups.ts';
+import { incrementCounters } from '../ledger.ts';
+import { alone, type BatchGroup, type Group, grouped } from './batch-groups.ts';
 import { readFiles, replaceFiles } from './file-states.ts';
 import { insertRejected } from './rejected.ts';
 import { blankLines, type StagedLine, stagedLines } from './staged-lines.ts';
-import type { IngestStatements, OtherStatements } from './statements.ts';
-import { findPoison, isScanError, ScanError } from './unreadable-lines.ts';
+import type { IngestStatements, SlowPath } from './statements.ts';
+import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.ts';
 
 /** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
 const IDLE_CHECKPOINT_MS = 2000;
@@ -43,16 +43,16 @@ export interface WriterOptions {
 
 /** How many transactions were committed, and how many of them, the first ones, are in the database file itself. */
 export interface Commits {
-  readonly made: number;
-  readonly writtenBack: number;
-  /** How many transactions have ended: what they stored can be read, which is not so yet when `made` goes up. */
-  readonly ended: number;
+  readonly committed: number;
+  readonly checkpointed: number;
+  /** How many transactions have ended: what they stored can be read, which is not so yet when `committed` goes up. */
+  readonly visible: number;
   /** What the rows of the last one were stamped with, microseconds since the epoch; 0 before the first. */
   readonly storedUs: bigint;
 }
 
 /** What may be done with the connection that writes while no batch is stored. */
-export interface Between {
+export interface Exclusive {
   transaction<T>(action: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   /** Writes the write-ahead log back, if no query is in the way. */
   checkpoint(): Promise<void>;
@@ -60,7 +60,7 @@ export interface Between {
 
 export interface Writer extends Pick<Sink, 'files' | 'append' | 'record' | 'idle'> {
   /** Runs `action` between two batches, which wait for it: it must be short. */
-  between<T>(action: (between: Between) => Promise<T>): Promise<T>;
+  exclusive<T>(action: (between: Exclusive) => Promise<T>): Promise<T>;
   /**
    * Writes the write-ahead log back, waiting for whoever is in the way. Where that would not end by `until`, as `performance.now()`
    * tells time, the log is left to the next start: a checkpoint cannot be interrupted.
@@ -88,9 +88,9 @@ export function createWriter({
   const dirty = walBytes() > 0;
   let checkpointRate = CHECKPOINT_RATE;
   let dirtySince: number | null = dirty ? clock.monotonic() : null;
-  let made = dirty ? 1 : 0;
-  let writtenBack = 0;
-  let ended = 0;
+  let committed = dirty ? 1 : 0;
+  let checkpointed = 0;
+  let visible = 0;
   let stampUs = 0n;
   let storedUs = 0n;
   let lastStored = 0;
@@ -129,7 +129,7 @@ export function createWriter({
       await connection.run('begin');
       const result = await action(connection);
       // Counted first: a COMMIT that throws may be durable.
-      made++;
+      committed++;
       await connection.run('commit').catch((cause: Error) => {
         throw new CommitError(cause.message, { cause });
       });
@@ -142,7 +142,7 @@ export function createWriter({
       await rollBack().catch(() => {});
       throw error;
     } finally {
-      ended++;
+      visible++;
     }
   };
 
@@ -161,7 +161,7 @@ export function createWriter({
       await connection.run('checkpoint');
       if (bytes > MEASURED_BYTES) checkpointRate = bytes / (performance.now() - began);
       dirtySince = null;
-      writtenBack = made;
+      checkpointed = committed;
     } catch (error) {
       // A query that began before the last commit is in the way: the next time, then.
       if (!/Cannot CHECKPOINT/.test(String(error))) throw error;
@@ -185,7 +185,7 @@ export function createWriter({
     );
     const files = new Map(batches.flatMap((batch) => batch.files.map((file) => [file.id, file])));
     await replaceFiles(connection, [...files.values()], [], clock.now());
-    await raiseLedger(
+    await incrementCounters(
       connection,
       counts.map(({ source, bytes, rows, rejected, repaired, undated }) => ({
         source,
@@ -202,7 +202,7 @@ export function createWriter({
     return counts.flatMap(({ rejected }) => rejected);
   };
 
-  const storeLines = async (part: Part, ingestedAtUs: bigint, scanned: boolean) => {
+  const storeLines = async (part: BatchGroup, ingestedAtUs: bigint, scanned: boolean) => {
     const counts: Counts = {
       source: part[0].source,
       bytes: sum(part, ({ bytes }) => bytes),
@@ -217,26 +217,26 @@ export function createWriter({
     if (counts.rows === lines) return counts;
     let judged = 0;
     for (const batch of part) {
-      const others = await storeOthers(batch, statements.others(batch, ingestedAtUs));
-      counts.rows += others.rows;
-      counts.undated += others.undated;
+      const slow = await storeSlowly(batch, statements.slowPath(batch, ingestedAtUs));
+      counts.rows += slow.rows;
+      counts.undated += slow.undated;
       // Not spread into one call: there may be as many as lines in a batch.
-      for (const line of others.rejected) counts.rejected.push(line);
-      judged += others.rejected.length;
+      for (const line of slow.rejected) counts.rejected.push(line);
+      judged += slow.rejected.length;
     }
     if (counts.rows + judged === lines) return counts;
     throw new ScanError(`${lines} lines gave ${counts.rows} rows and ${judged} rejected lines`);
   };
 
-  const storeOthers = async (batch: Batch, sql: OtherStatements) => {
-    await connection.run(sql.judgeOthers);
-    const rows = await change(connection, sql.insertOthers);
+  const storeSlowly = async (batch: Batch, sql: SlowPath) => {
+    await connection.run(sql.classify);
+    const rows = await change(connection, sql.insert);
     const rejected = await rejectedLines(batch, await rejectedOrdinals(connection));
     const undated = await count(
       connection,
-      'select count(*) from others where reason is null and moment is null',
+      'select count(*) from classified where reason is null and moment is null',
     );
-    await connection.run('drop table others');
+    await connection.run('drop table classified');
     return { rows, undated, rejected };
   };
 
@@ -256,11 +256,14 @@ export function createWriter({
       }
       const [batch] = batches;
       if (!isScanError(error) || !batch || batch.lines === 0) throw error;
-      const poison = await findPoison(connection, batch, probe);
-      if (poison.length === 0) throw error;
-      await blankLines(batch.staging, poison);
-      const rejected = [...batch.rejected, ...poison.map((line) => toRejected(line, UNREADABLE))];
-      const rest = { ...batch, rejected, lines: batch.lines - poison.length };
+      const unreadable = await findUnreadableLines(connection, batch, probe);
+      if (unreadable.length === 0) throw error;
+      await blankLines(batch.staging, unreadable);
+      const rejected = [
+        ...batch.rejected,
+        ...unreadable.map((line) => toRejected(line, UNREADABLE)),
+      ];
+      const rest = { ...batch, rejected, lines: batch.lines - unreadable.length };
       onRejected(await transaction(() => store(alone(rest))));
     }
   };
@@ -284,7 +287,7 @@ export function createWriter({
       if (clock.monotonic() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
       await exclusive(checkpoint);
     },
-    between: (action) => exclusive(() => action({ transaction, checkpoint })),
+    exclusive: (action) => exclusive(() => action({ transaction, checkpoint })),
     close: (until) =>
       exclusive(async () => {
         const mostMs = (CHECKPOINT_MARGIN * walBytes()) / checkpointRate;
@@ -292,7 +295,7 @@ export function createWriter({
         // Closing the database would checkpoint, too.
         await connection.run(fits ? 'force checkpoint' : 'pragma disable_checkpoint_on_shutdown');
       }),
-    commits: () => ({ made, writtenBack, ended, storedUs }),
+    commits: () => ({ committed, checkpointed, visible, storedUs }),
   };
 }
 
@@ -324,7 +327,7 @@ async function count(connection: DuckDBConnection, sql: string): Promise<number>
 
 async function rejectedOrdinals(connection: DuckDBConnection): Promise<Map<number, string>> {
   const rows = await connection.runAndReadAll(
-    'select ordinal, reason from others where reason is not null',
+    'select ordinal, reason from classified where reason is not null',
   );
   return new Map(rows.getRows().map(([ordinal, reason]) => [Number(ordinal), String(reason)]));
 }

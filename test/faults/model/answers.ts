@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Source } from '../../../ingest/index.ts';
 import type { LedgerEntry } from '../../../server/store/index.ts';
-import type { Service } from '../../helpers.ts';
+import type { Service } from '../../support/helpers.ts';
 import { LOGS, type ModelFile, momentOf } from './files.ts';
 import type { Line, ModelLines } from './lines.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually, type SpawnOptions } from '../../helpers.ts';
+import { eventually, type SpawnOptions } from '../../support/helpers.ts';
 import { fill, free } from '../ballast.ts';
-import { newBooks } from '../books.ts';
+import { newExpectedLines } from '../expected-lines.ts';
 import { withTmpfs } from '../mounts.ts';
 import { type Place, placesOf } from '../places.ts';
 import { answer, everythingIsRead, NAMED, SOURCES, whatItHas } from './answers.ts';
@@ -32,7 +32,7 @@ const DISK_MB = 48;
 /** The engine itself runs into the end of the disk. */
 const UNGUARDED: SpawnOptions = { env: { TAILPOND_MIN_FREE: 'off' } };
 
-/** Books may be compared by one history at a time: this process can have one store open. */
+/** ExpectedLines may be compared by one history at a time: this process can have one store open. */
 let comparing: Promise<unknown> = Promise.resolve();
 
 /** Runs a history in the data folder; throws when a line is lost or doubled, or the service is not well. */
@@ -262,7 +262,7 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
         if (!file) return;
         const { text } = file;
         // Behind the last proof of what was read nothing tells that it is an older copy ("Which file is it", docs/lines.md): a
-        // quarter of what was read since, and all of what it is no older copy of.
+        // quarter of what was read since, and all of it where it is not an older copy.
         const isOlder = old?.met && old.text.startsWith(text) && old.text.length <= 2 * text.length;
         lines.mayBeTwice([isOlder ? { ...file, text: text.slice(text.length * 0.7) } : file]);
         lines.stands(file, up());
@@ -325,9 +325,9 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
   } finally {
     await end('SIGKILL').catch(() => {});
   }
-  const books = newBooks();
-  lines.enter(books);
-  comparing = comparing.catch(() => {}).then(() => books.differences(data));
+  const expectedLines = newExpectedLines();
+  lines.enter(expectedLines);
+  comparing = comparing.catch(() => {}).then(() => expectedLines.differences(data));
   const differences = (await comparing) as string[];
   if (differences.length > 0) throw new Error(`the store differs:${list(differences)}`);
   tally.histories++;

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Service, type SpawnOptions, spawnService, withService } from '../../helpers.ts';
+import {
+  type Service,
+  type SpawnOptions,
+  spawnService,
+  withService,
+} from '../../support/helpers.ts';
 
 export type RunningService = Pick<Service, 'get' | 'end' | 'child' | 'log'>;
 

@@ -1,5 +1,5 @@
 import type { Source } from '../../../ingest/index.ts';
-import type { Books } from '../books.ts';
+import type { ExpectedLines } from '../expected-lines.ts';
 import { LOGS, type ModelFile, momentOf } from './files.ts';
 
 /** A line that stands, or stood, in a file. Every text but a header's is written once: a line is known by its text. */
@@ -142,10 +142,14 @@ export class ModelLines {
     return [least, most];
   }
 
-  enter(books: Books): void {
+  enter(expectedLines: ExpectedLines): void {
     for (const line of this.lines.values()) {
       const { source, text, id } = line;
-      books.between(id === null ? { rejected: text } : { row: id }, source, ...this.limits(line));
+      expectedLines.between(
+        id === null ? { rejected: text } : { row: id },
+        source,
+        ...this.limits(line),
+      );
     }
   }
 

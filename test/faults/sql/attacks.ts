@@ -980,7 +980,6 @@ const ORACLES = group(
   ],
 );
 
-/** The attacks by the case that they are a part of. */
 /** Functions on texts, each with how it is called on one. */
 const ON_TEXTS = [
   ...['upper', 'lower', 'reverse', 'initcap', 'trim', 'ltrim', 'rtrim', 'length', 'byte_length'],

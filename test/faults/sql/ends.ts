@@ -219,7 +219,6 @@ const MOMENT_USES = [
   ],
 ];
 
-/** Numbers and times at the ends of what there is. */
 /** What can be done with a value of a row, as it stands in the SQL. */
 export function usesOf(value: string): string[] {
   return [...TEXT_USES, ...NUMBER_USES, ...MOMENT_USES]

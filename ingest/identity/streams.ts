@@ -1,0 +1,188 @@
+import { folderOf, namesOf, originalsOf, rotationRank } from '../files/names.ts';
+import type { Entry } from '../files/scan.ts';
+import type { FileState, Proof } from '../types.ts';
+import { proofAt } from './proofs.ts';
+
+/**
+ * Why a file might hold a stream, the strongest first: its inode, its path, a name that a rotation makes of the stream's, a name that is
+ * another rotation of the same log.
+ */
+export type Relation = 'same-file' | 'same-path' | 'rotation' | 'other-rotation';
+
+/** The streams that are known, and those that a file might hold: found by what was indexed of them, never by a walk over all. */
+export interface Streams {
+  readonly size: number;
+  /** An id that no stream has had. */
+  newId(): number;
+  get(id: number): FileState | undefined;
+  /** The ids, in the order in which the streams became known. */
+  ids(): Iterable<number>;
+  /** Remembers a stream in place of what was known of it; `unlinked`: no path leads to its file. */
+  put(state: FileState, unlinked?: boolean): void;
+  remove(id: number): void;
+  /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
+  of(place: Place, start: Uint8Array): Map<number, Relation>;
+  /** Whether `of` would give any stream but that of `id`, whatever the first bytes are. */
+  hasAny(place: Place, id: number): boolean;
+  /** Whether a stream was held by this inode, and whether one was at this path: others than that of `id`. */
+  known(place: Place, id: number | null): { inode: boolean; path: boolean };
+  /** The streams that were held by a file: its inode and birth. */
+  ofFile(place: Omit<Place, 'path'>): readonly number[];
+  /** The streams that were held at a path. */
+  at(place: Pick<Place, 'source' | 'path'>): readonly number[];
+}
+
+export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
+
+/** Of many streams that begin alike, so many are looked at: the last ones. */
+const MOST = 16;
+
+export function createStreams(): Streams {
+  const states = new Map<number, FileState>();
+  const keysById = new Map<number, readonly string[]>();
+  const idsByKey = new Map<string, Set<number>>();
+  /** What the first proofs of the streams under a name cover, and how many there are of each. */
+  const firstProofs = new Map<string, Map<string, number>>();
+
+  const count = (key: string, by: number) => {
+    const [name, cover] = key.split('\n');
+    if (name === undefined || cover === undefined) return;
+    const counts = firstProofs.get(name) ?? new Map<string, number>();
+    const [length = ''] = cover.split(':');
+    const now = (counts.get(length) ?? 0) + by;
+    if (now > 0) counts.set(length, now);
+    else counts.delete(length);
+    if (counts.size > 0) firstProofs.set(name, counts);
+    else firstProofs.delete(name);
+  };
+
+  const unindex = (id: number) => {
+    for (const key of keysById.get(id) ?? []) {
+      const ids = idsByKey.get(key);
+      ids?.delete(id);
+      if (ids?.size === 0) idsByKey.delete(key);
+      count(key, -1);
+    }
+    keysById.delete(id);
+  };
+
+  let lastId = 0;
+
+  const hasOther = (key: string, id: number | null): boolean => {
+    for (const each of idsByKey.get(key) ?? []) if (each !== id) return true;
+    return false;
+  };
+
+  return {
+    get size() {
+      return states.size;
+    },
+    newId: () => ++lastId,
+    get: (id) => states.get(id),
+    ids: () => states.keys(),
+    remove(id) {
+      states.delete(id);
+      unindex(id);
+    },
+    put(state, unlinked = false) {
+      lastId = Math.max(lastId, state.id);
+      states.set(state.id, state);
+      const keys = keysOf(state, unlinked);
+      if (keysById.get(state.id)?.join() === keys.join()) return;
+      unindex(state.id);
+      keysById.set(state.id, keys);
+      for (const key of keys) {
+        const ids = idsByKey.get(key);
+        if (ids) ids.add(state.id);
+        else idsByKey.set(key, new Set([state.id]));
+        count(key, 1);
+      }
+    },
+    of({ source, path, inode, birth }, start) {
+      const found = new Map<number, Relation>();
+      const add = (key: string, relation: Relation) => {
+        for (const id of [...(idsByKey.get(key) ?? [])].slice(-MOST))
+          if (!found.has(id)) found.set(id, relation);
+      };
+      for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
+      add(pathKey({ source, path }), 'same-path');
+      // Those of its folder first: in others there may be many logs of the same name with the same header.
+      const addByStart = (log: string, relation: Relation) => {
+        for (const name of [inFolder(log, path), log])
+          for (const length of firstProofs.get(name)?.keys() ?? [])
+            if (Number(length) <= start.length)
+              add(firstKey(name, proofAt(start, Number(length), Number(length))), relation);
+      };
+      for (const original of originalsOf(path)) {
+        const name = `${source} ${original}`;
+        add(`${name} ${folderOf(path)}`, 'rotation');
+        add(`${name} unlinked`, 'rotation');
+        addByStart(name, 'rotation');
+      }
+      if (rotationRank(path) > 0) addByStart(`${source} ${namesOf(path)[1]}`, 'other-rotation');
+      return found;
+    },
+    hasAny(place, id) {
+      const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
+      const keys = [...fileKeys(place), pathKey(place)];
+      for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
+      const [, log] = namesOf(place.path);
+      if (rotationRank(place.path) > 0) names.push(`${place.source} ${log}`);
+      return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
+    },
+    known(place, id) {
+      const inode = fileKeys(place).some((key) => hasOther(key, id));
+      return { inode, path: hasOther(pathKey(place), id) };
+    },
+    ofFile: (place) => fileKeys(place).flatMap((key) => [...(idsByKey.get(key) ?? [])]),
+    at: (place) => [...(idsByKey.get(pathKey(place)) ?? [])],
+  };
+}
+
+/**
+ * A stream of which nothing was taken is looked for in its folder alone, since there is nothing else to know it by; and in all folders
+ * once its file is unlinked: what has packed it may have moved it before.
+ */
+function keysOf(
+  { source, path, inode, birth, offset, proofs }: FileState,
+  unlinked: boolean,
+): string[] {
+  const first = proofs[0];
+  const names = namesOf(path).map((name) => `${source} ${name}`);
+  return [
+    birth === '' ? unbornKey(source, inode) : `${inode} ${birth}`,
+    ...(birth === '' ? [] : [bornKey(source, inode)]),
+    pathKey({ source, path }),
+    ...names.flatMap((name) =>
+      offset > 0 && first
+        ? [firstKey(inFolder(name, path), first), firstKey(name, first)]
+        : [`${name} ${unlinked ? 'unlinked' : folderOf(path)}`],
+    ),
+  ];
+}
+
+/** An inode that is used again has another birth; where that is not known of both, it says something within one source alone. */
+function fileKeys({ source, inode, birth }: Omit<Place, 'path'>): string[] {
+  const unborn = unbornKey(source, inode);
+  return birth === '' ? [unborn, bornKey(source, inode)] : [`${inode} ${birth}`, unborn];
+}
+
+function unbornKey(source: string, inode: string): string {
+  return `${source} ${inode} unborn`;
+}
+
+function bornKey(source: string, inode: string): string {
+  return `${source} ${inode} born`;
+}
+
+function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
+  return `${source} ${path}`;
+}
+
+function inFolder(name: string, path: string): string {
+  return `${name} in ${folderOf(path)}`;
+}
+
+function firstKey(name: string, { at, hash }: Proof): string {
+  return `${name}\n${at}:${hash}`;
+}

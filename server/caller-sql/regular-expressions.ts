@@ -1,0 +1,58 @@
+import { reject, shown } from './error.ts';
+
+const MAX_LENGTH = 1000;
+/**
+ * What the counted repeats of an expression may multiply to: RE2 unrolls them, takes that many times longer for each
+ * character, and looks for an interrupt only every 2048 rows.
+ */
+const MAX_REPEATS = 100;
+
+/** A regular expression of the caller's, and where it stands. Only the engine can tell whether it is one. */
+export interface Pattern {
+  readonly text: string;
+  readonly at: number | null;
+}
+
+/**
+ * The regular expression that a literal is, which is noted in `patterns`. Throws SqlRefused for what is not a literal, or would take
+ * too long.
+ */
+export function patternOf(
+  value: { literal?: string },
+  { at, patterns }: { at: number | null; patterns: Pattern[] },
+): string {
+  const pattern = value.literal;
+  if (pattern === undefined) return reject(at, 'A regular expression must be a string literal');
+  if (pattern.length > MAX_LENGTH)
+    reject(
+      at,
+      `A regular expression may have ${MAX_LENGTH} characters, this one has ${pattern.length}`,
+    );
+  if (matchesBytes(pattern))
+    reject(at, `A regular expression may not match single bytes by \\C, in ${shown(pattern)}`);
+  const repeats = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
+    Math.max(1, Number(least), Number(most)),
+  );
+  if (repeats.reduce((product, count) => product * count, 1) > MAX_REPEATS)
+    reject(
+      at,
+      `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`,
+    );
+  patterns.push({ text: pattern, at });
+  return pattern;
+}
+
+/**
+ * Whether an expression (RE2 syntax) takes single bytes by `\C`. A part of a character is not text: the engine's functions read beyond
+ * its end, or end the process.
+ */
+export function matchesBytes(pattern: string): boolean {
+  // Between \Q and \E everything stands for itself.
+  const escapes = pattern.matchAll(/\\Q.*?(?:\\E|$)|\\(.)/gs);
+  return [...escapes].some(([, escaped]) => escaped === 'C');
+}
+
+/** Whether the expression captures something. */
+export function hasGroup(pattern: string): boolean {
+  return /(?:^|[^\\])(?:\\\\)*\((?!\?(?!P<|<))/.test(pattern.replace(/\[[^\]]*\]/g, ''));
+}

@@ -1,0 +1,62 @@
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { pino } from 'pino';
+import { SOURCES } from '../../ingest/index.ts';
+import { createApp } from '../app.ts';
+import { readToken } from '../auth/root-token.ts';
+import { tokenFileOf } from '../auth/token-file.ts';
+import { openTokens } from '../auth/tokens.ts';
+import type { Config } from '../config/config.ts';
+import { createCache } from '../endpoints/cache.ts';
+import { endpointFolders, openEndpoints } from '../endpoints/registry.ts';
+import { AppError } from '../errors.ts';
+import { createHttpServer, listen } from '../http/server.ts';
+import { withStoppedStore } from './store-admin.ts';
+
+/** Log files are not followed: nothing is known of them. */
+const NO_INGEST = {
+  status: () => ({
+    sources: SOURCES.map((source) => ({ source, files: 0, pendingBytes: 0, lagMs: 0, copies: [] })),
+    refused: [],
+    lastError: null,
+    noRoom: null,
+  }),
+};
+
+/**
+ * Answers HTTP requests from the store of a data folder that no service has open, on a port of this machine, while `action` runs. It
+ * reads no log file, takes no pushed line and removes no row. Throws StoreInUse while another process has the store.
+ */
+export async function withOwnStore<T>(
+  config: Config,
+  action: (url: string, token: string) => Promise<T>,
+): Promise<T> {
+  const folder = join(resolve(config.data), 'store');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return withStoppedStore(folder, config, 'tailpond query', async (store) => {
+    const token = readToken(config, folder);
+    const { express } = createApp({
+      tokens: openTokens(token.value, tokenFileOf(config)),
+      rateLimit: null,
+      corsOrigin: null,
+      store,
+      ingest: NO_INGEST,
+      pushFiles: { append: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE')) },
+      limits: config,
+      endpoints: await openEndpoints(endpointFolders(config), store),
+      cache: createCache({ maxEntries: 1, maxBytes: 1 }),
+      logger: pino({ level: 'silent' }),
+      isDraining: () => false,
+    });
+    const server = createHttpServer(config.maxConnections, express);
+    await listen(server, { port: 0, host: '127.0.0.1' });
+    try {
+      const { port } = server.address() as AddressInfo;
+      return await action(`http://127.0.0.1:${port}`, token.value);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+}

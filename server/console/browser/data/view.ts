@@ -1,0 +1,98 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { SOURCES, type Source } from '../../../../ingest/source.ts';
+import { type Range, readRange } from './range.ts';
+
+export interface LogsView {
+  readonly page: 'logs';
+  readonly source: Source;
+  /** Empty for all. */
+  readonly project: string;
+  readonly search: string;
+  readonly range: Range;
+  readonly live: boolean;
+}
+
+export interface UsageView {
+  readonly page: 'usage';
+  readonly project: string;
+  readonly interval: string;
+}
+
+export interface LedgerView {
+  readonly page: 'ledger';
+  /** The source whose rejected lines are shown; null for all. */
+  readonly source: Source | null;
+}
+
+/** All that is needed to show the same again, but the token; it stands in the address, behind the `#`. */
+export type View = LogsView | UsageView | LedgerView;
+
+export const INTERVALS = [
+  ...['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
+  ...['minutely', 'hourly', 'daily'],
+];
+
+/** A view of each page as it is opened at first. */
+export const FIRST = {
+  logs: {
+    page: 'logs',
+    source: 'edge_logs',
+    project: '',
+    search: '',
+    range: { last: '1h' },
+    live: false,
+  },
+  usage: { page: 'usage', project: '.', interval: '1day' },
+  ledger: { page: 'ledger', source: null },
+} as const satisfies Record<View['page'], View>;
+
+/** The view of the address; the second changes it, with `replace` in the place of the last step of the history. */
+export function useView(): [View, (view: View, how?: 'replace') => void] {
+  const [view, setView] = useState(() => readView(location.hash));
+  useEffect(() => {
+    const changed = () => setView(readView(location.hash));
+    addEventListener('popstate', changed);
+    return () => removeEventListener('popstate', changed);
+  }, []);
+  const show = useCallback((next: View, how?: 'replace') => {
+    if (how || hashOf(next) === location.hash) history.replaceState(null, '', hashOf(next));
+    else history.pushState(null, '', hashOf(next));
+    setView(next);
+  }, []);
+  return [view, show];
+}
+
+/** What stands behind the `#`. */
+export function hashOf(view: View): string {
+  const { page, ...rest } = view;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...rest, ...('range' in rest ? rest.range : {}) }))
+    if (typeof value === 'string' && value !== '') search.set(name, value);
+  if ('live' in rest && rest.live) search.set('live', '1');
+  return search.size === 0 ? `#/${page}` : `#/${page}?${search}`;
+}
+
+/** A view out of any text: what is not understood is as at first. */
+export function readView(hash: string): View {
+  const [, page, text] = /^#\/(\w+)(?:\?(.*))?$/s.exec(hash) ?? [];
+  const search = new URLSearchParams(text);
+  const source = SOURCES.find((name) => name === search.get('source'));
+  if (page === 'ledger') return { page, source: source ?? null };
+  if (page === 'usage') {
+    const interval = INTERVALS.find((name) => name === search.get('interval'));
+    return {
+      page,
+      project: search.get('project') ?? FIRST.usage.project,
+      interval: interval ?? FIRST.usage.interval,
+    };
+  }
+  const range = readRange(search) ?? FIRST.logs.range;
+  return {
+    page: 'logs',
+    source: source ?? FIRST.logs.source,
+    project: search.get('project') ?? '',
+    search: search.get('search') ?? '',
+    range,
+    live: search.get('live') === '1' && 'last' in range,
+  };
+}

@@ -1,0 +1,58 @@
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Entry } from '../data/answers.ts';
+import type { useEntries } from '../data/entries.ts';
+import { fixedRange, quickName } from '../data/range.ts';
+import { ask, messageOf, pathOf } from '../data/request.ts';
+import type { LogsView } from '../data/view.ts';
+import { freshness } from './status.ts';
+
+interface EmptyProps {
+  readonly view: LogsView;
+  readonly entries: ReturnType<typeof useEntries>;
+  readonly show: (part: Partial<LogsView>) => void;
+}
+
+const AROUND_MS = 1_800_000;
+
+/** What can be done where no entry is listed. */
+export function Empty({ view, entries, show }: EmptyProps): VNode {
+  const [told, setTold] = useState('');
+  const { answer, problem } = entries;
+  if (problem) return html`<div class="empty"><p>Nothing can be shown: ${problem}</p></div>`;
+  if (!answer) return html`<div class="empty"><p class="dim">Loading…</p></div>`;
+  const { source, project, search, range } = view;
+  const findNewest = async () => {
+    try {
+      const path = pathOf(`/api/entries/${source}`, { project, search, limit: 1 });
+      const [newest] = (await ask<Entry[]>(path)).result;
+      if (!newest) return setTold('There are no entries at any time.');
+      const at = Date.parse(newest.timestamp);
+      show({ range: fixedRange(at - AROUND_MS, at + 1000) });
+    } catch (error) {
+      setTold(messageOf(error));
+    }
+  };
+  return html`<div class="empty">
+    <h2>
+      No entries of ${source} in ${'last' in range ? `the ${quickName(range.last).toLowerCase()}` : 'this range'}
+    </h2>
+    <p class="dim">
+      ${project && html`In the project “${project}”. `}${search && html`With the text “${search}”. `}
+      Of this source: ${freshness(answer)}.
+    </p>
+    <p class="actions">
+      <button type="button" class="primary" onClick=${findNewest}>Go to the newest</button>
+      <button type="button" onClick=${() => show({ range: { last: '24h' } })}>Last 24 hours</button>
+      <button type="button" onClick=${() => show({ range: { last: '30d' } })}>Last 30 days</button>
+      ${
+        (project || search) &&
+        html`<button type="button" onClick=${() => show({ project: '', search: '' })}>
+          Clear the filters
+        </button>`
+      }
+    </p>
+    <p role="status">${told}</p>
+  </div>`;
+}

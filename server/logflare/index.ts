@@ -1,0 +1,55 @@
+import type { RequestHandler } from 'express';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { READ, type Route } from '../http/route.ts';
+import { LOGFLARE_NAMES } from '../push/source.ts';
+import type { Limits } from '../store/index.ts';
+
+const OTHERWISE =
+  'Expected GET or HEAD: there are no log drains here, and the sources cannot be changed.';
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * What Supabase Studio asks Logflare for beside the endpoints, as Logflare answers it, a bare array: its log drains, which it
+ * calls backends and of which there are none here, and the sources.
+ */
+export function logflareRoutes(limits: Pick<Limits, 'keepMs'>): Route[] {
+  return [
+    {
+      path: '/api/backends',
+      methods: READ,
+      otherwise: OTHERWISE,
+      scope: 'query',
+      summary: 'The log drains of Logflare, of which there are none',
+      answer: 'Backends',
+      handler: list([]),
+    },
+    {
+      path: '/api/sources',
+      methods: READ,
+      otherwise: OTHERWISE,
+      scope: 'query',
+      summary: 'The sources, as Logflare lists them',
+      answer: 'LogflareSources',
+      handler: list(SOURCES.map(inItsFields)),
+    },
+  ];
+
+  function inItsFields(source: Source, index: number) {
+    const days = limits.keepMs[source] / DAY_MS;
+    return {
+      id: index + 1,
+      name: LOGFLARE_NAMES[source],
+      // Logflare's is a UUID; what names a source here is its name.
+      token: source,
+      retention_days: Number.isFinite(days) ? days : null,
+      backends: [],
+    };
+  }
+}
+
+/** The query string is Logflare's filter, `metadata[type]=log-drain`; there is nothing to be filtered. */
+function list(entries: readonly unknown[]): RequestHandler {
+  return function answerList(_request, response) {
+    response.set('Cache-Control', 'private, no-cache').json(entries);
+  };
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { SOURCES } from '../../ingest/source.ts';
+
+/** What the answers hold that the console reads, which has its types from here. The tests hold every answer against these: they are strict. */
+
+const moment = z.string().meta({ description: 'ISO 8601 in UTC', format: 'date-time' });
+const count = z.number().int().nonnegative();
+const text = z.string();
+
+export const SourceName = z.enum(SOURCES).meta({ id: 'SourceName' });
+
+export const Entry = z
+  .strictObject({
+    id: text,
+    timestamp: moment,
+    project: text.nullable(),
+    event_message: text,
+    metadata: z.unknown().meta({ description: 'As it was stored' }),
+    ingested_at: moment,
+  })
+  .meta({ id: 'Entry' });
+
+export const Bucket = z.strictObject({ timestamp: moment, entries: count }).meta({ id: 'Bucket' });
+
+export const Project = z
+  .strictObject({ project: text.nullable(), entries: count })
+  .meta({ id: 'Project' });
+
+const Refusal = z.strictObject({ path: text, reason: text });
+
+export const LedgerEntry = z
+  .strictObject({
+    source: SourceName,
+    files: count,
+    pending_bytes: count,
+    lag_seconds: z.number().nonnegative(),
+    bytes: count,
+    lines: count,
+    rows: count,
+    rejected: count,
+    repaired: count,
+    undated: count,
+    removed: count,
+    removed_rejected: count,
+    stored: count,
+    oldest: moment.nullable(),
+    newest: moment.nullable(),
+    oldest_ingested: moment.nullable(),
+    size: count,
+    refused: z.array(Refusal),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export const Homeless = z
+  .strictObject({ source: z.null(), refused: z.array(Refusal) })
+  .meta({ id: 'Homeless', description: 'What is there, is not read, and belongs to no source' });
+
+export const RejectedLine = z
+  .strictObject({
+    id: text,
+    source: SourceName,
+    file: text,
+    offset: count,
+    length: count,
+    reason: text,
+    rejected_at: moment,
+    line: text,
+    shown_bytes: count,
+    whole: z.boolean(),
+  })
+  .meta({ id: 'RejectedLine' });
+
+export const Removal = z
+  .strictObject({
+    source: SourceName,
+    why: z.enum(['age', 'size']),
+    would_remove_rows: count,
+    would_remove_rejected: count,
+    oldest: moment,
+    newest: moment,
+    bytes: count,
+  })
+  .meta({ id: 'Removal' });
+
+export const LogflareSource = z
+  .strictObject({
+    id: count,
+    name: text,
+    token: SourceName,
+    retention_days: z.number().nullable(),
+    backends: z.array(z.never()),
+  })
+  .meta({ id: 'LogflareSource' });

@@ -1,0 +1,46 @@
+-- The lines of staging files that carry their own metadata and a message, each as one row: the common case, in one parallel
+-- scan. classify_lines.sql classifies the lines that this leaves out, one by one; `usable` must be the same in both.
+with lines as (
+  select
+    *,
+    coalesce("timestamp", "@timestamp", time, ts, date) as stamp,
+    json_extract_string(metadata, {metadata_paths}) as found
+  from read_ndjson(
+    {staging},
+    columns = {
+      id: 'VARCHAR',
+      project: 'VARCHAR',
+      timestamp: 'VARCHAR',
+      "@timestamp": 'VARCHAR',
+      time: 'VARCHAR',
+      ts: 'VARCHAR',
+      date: 'VARCHAR',
+      event_message: 'VARCHAR',
+      message: 'VARCHAR',
+      msg: 'VARCHAR',
+      log: 'VARCHAR',
+      metadata: 'JSON'
+    },
+    filename = true,
+    ignore_errors = true,
+    maximum_object_size = {max_object}
+  )
+),
+dated as (
+  select *, {timestamp} as moment
+  from lines
+)
+select
+  filename,
+  coalesce(id, uuid()::varchar) as id,
+  moment as timestamp,
+  coalesce(project, found[1], found[2], found[3], found[4]) as project,
+  coalesce(event_message, message, msg, log) as event_message,
+  metadata,
+  {now} as ingested_at
+  {request_columns}
+from dated
+where
+  year(moment) between 1970 and 2200
+  and coalesce(event_message, message, msg, log) is not null
+  and json_type(metadata) in ('OBJECT', 'ARRAY')

@@ -1,0 +1,45 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SOURCES } from '../../ingest/index.ts';
+import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { type Event, events, PROJECT } from './events.ts';
+import type { Target } from './replay.ts';
+
+/** Starts the service on a new folder, waits until it has stored the generated entries, and ends it afterwards. */
+export function withEntries<T>(
+  action: (target: Target, events: readonly Event[]) => Promise<T>,
+  seed = 1,
+): Promise<T> {
+  const all = events(seed);
+  return withFolder(async (data) => {
+    drop(data, all);
+    return withService(data, async (service) => {
+      await stored(service, all);
+      const result = await action({ url: service.url, token: TOKEN, project: PROJECT }, all);
+      await service.end('SIGTERM');
+      return result;
+    });
+  });
+}
+
+function drop(data: string, all: readonly Event[]): void {
+  for (const source of SOURCES) {
+    const lines = all.filter((event) => event.source === source);
+    mkdirSync(join(data, 'logs', source), { recursive: true });
+    writeFileSync(
+      join(data, 'logs', source, 'studio.ndjson'),
+      lines.map(({ line }) => `${JSON.stringify(line)}\n`).join(''),
+    );
+  }
+}
+
+async function stored(service: Service, all: readonly Event[]): Promise<void> {
+  await eventually(async () => {
+    const { body } = await service.get('/api/ledger');
+    for (const { source, rows, rejected } of body.result as Record<string, unknown>[]) {
+      const expected = all.filter((event) => event.source === source).length;
+      if (rejected !== 0) throw new Error(`${rejected} lines of ${source} were rejected`);
+      if (rows !== expected) throw new Error(`${rows} rows of ${source} instead of ${expected}`);
+    }
+  }, 60_000);
+}

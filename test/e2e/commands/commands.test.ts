@@ -1,0 +1,355 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ROOT } from '../../../server/config/package-root.ts';
+import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(
+  data: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  files?: number,
+) {
+  const limit = files ? ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh'] : [];
+  const [command = '', ...words] = [...limit, process.execPath, LAUNCH, ...args];
+  return spawn(command, words, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },
+  });
+}
+
+/** Runs `tailpond` with these words to its end. */
+async function run(
+  data: string,
+  args: readonly string[],
+  {
+    env = {},
+    input = '',
+    files,
+  }: { env?: Record<string, string>; input?: string; files?: number } = {},
+): Promise<Ran> {
+  const child = start(data, args, env, files);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+const line = (id: string, more: object = {}) =>
+  `${JSON.stringify({ id, timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message: `message ${id}`, metadata: {}, ...more })}\n`;
+
+/** A line of a child's stdout that `wanted` takes. */
+function lineOf(child: ChildProcess, wanted: (text: string) => boolean): Promise<string> {
+  return new Promise((found, ended) => {
+    child.once('close', () => ended(new Error('it ended first')));
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (more) => {
+      const lines = (text + more).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) if (wanted(line)) found(line);
+    });
+  });
+}
+
+/** Each with a service that runs, and with none, for which one is started. */
+for (const running of [true, false]) {
+  const withOne = (data: string, action: () => Promise<void>) =>
+    running ? withService(data, action) : action();
+
+  describe(`the command, ${running ? 'beside a service that runs' : `without a service ${SLOW}`}`, () => {
+    it('imports plain and packed files and standard input, and asks for what is there', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          const file = join(data, 'old.log');
+          const packed = join(data, 'packed');
+          writeFileSync(file, line('a') + line('b').trimEnd());
+          writeFileSync(packed, gzipSync(`${line('c')}broken\n`));
+          const args = ['import', '--source', 'auth_logs', file, packed, '-'];
+          const imported = await run(data, [...args, '--json'], { input: line('d') });
+          expect(imported.code, imported.err).to.equal(0);
+          expect(JSON.parse(imported.out)).to.include({ lines: 5, rows: 4, rejected: 1 });
+
+          const sql = 'select id, event_message from auth_logs order by id';
+          const asked = await run(data, ['query', 'logs.all', '--project', 'p', '--sql', sql]);
+          expect(asked.out.split('\n')).to.deep.equal([
+            'id  event_message',
+            '──  ─────────────',
+            'a   message a',
+            'b   message b',
+            'c   message c',
+            'd   message d',
+            '',
+          ]);
+          expect(asked.err).to.match(/^4 rows; the last entry was stored: 20/m);
+          const json = await run(data, [
+            ...['query', 'logs.all', '-p', 'project=p', '--sql', sql],
+            ...['--format', 'csv'],
+          ]);
+          expect(json.out).to.match(/^id,event_message\r\na,message a\r\n/);
+        }),
+      ));
+
+    it('lists rejected lines and sends them in again', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          const input = 'one\u001b[31m\ntwo\n';
+          await run(data, ['import', '--source', 'edge_logs', '-'], { input });
+          const { out } = await run(data, ['rejected', 'list', '--json']);
+          const lines = JSON.parse(out) as { id: string; line: string }[];
+          expect(lines).to.have.length(2);
+          const shown = await run(data, ['rejected', 'list']);
+          expect(shown.out).to.include(lines[0]?.id).and.include('one [31m').not.include('\u001b');
+          const one = await run(data, ['rejected', 'show', lines[0]?.id ?? '']);
+          expect([one.code, one.out]).to.deep.equal([0, lines[0]?.line]);
+          const edited = await run(data, [
+            ...['rejected', 'retry', lines[0]?.id ?? '', '--line', line('x').trimEnd()],
+          ]);
+          expect(edited.code, edited.err).to.equal(0);
+          const both = await run(data, ['rejected', 'retry']);
+          expect([both.code, both.err.trim()]).to.deep.equal([
+            1,
+            'Expected the id of one rejected line, or --all.',
+          ]);
+          const all = await run(data, ['rejected', 'retry', '--all', '--json']);
+          expect(JSON.parse(all.out)).to.deep.equal({ retried: 1 });
+          const gone = await run(data, ['rejected', 'retry', '0123456789abcdef']);
+          expect([gone.code, gone.err.trim()]).to.deep.equal([
+            1,
+            'There is no such rejected line any more.',
+          ]);
+        }),
+      )).timeout(300_000);
+
+    it('prints entries as they come', () =>
+      withFolder((data) =>
+        withOne(data, async () => {
+          const child = start(data, ['tail', 'auth_logs', '--search', 'ESSAGE N']);
+          const closed = once(child, 'close');
+          const first = lineOf(child, () => true);
+          // A tail shows what comes after it has begun, and does not say when that is.
+          let written = 0;
+          const timer = setInterval(() => {
+            mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+            writeFileSync(
+              join(data, 'logs/auth_logs/a.log'),
+              line(`n${written++}`, { project: 'p\u2028q' }),
+              { flag: 'a' },
+            );
+          }, 100);
+          try {
+            expect(await first).to.match(/^2026-08-21T12:00:00Z p\u2028q message n\d+$/);
+          } finally {
+            clearInterval(timer);
+            child.kill('SIGINT');
+          }
+          expect((await closed)[0]).to.equal(0);
+        }),
+      ));
+  });
+}
+
+describe('the command', () => {
+  it('tells what there is, with examples, and what is unknown', () =>
+    withFolder(async (data) => {
+      const help = await run(data, ['--help']);
+      for (const name of 'start demo check import query tail token backup restore rejected'.split(
+        ' ',
+      ))
+        expect(help.out).to.match(new RegExp(`^ {2}${name}\\b`, 'm'));
+      for (const name of ['query', 'tail', 'import'])
+        expect((await run(data, [name, '--help'])).out).to.match(/Examples:\n {2}\S/);
+      const unknown = await run(data, ['nothing']);
+      expect([unknown.code, unknown.err]).to.satisfy(
+        ([code, err]: [number, string]) => code === 1 && err.includes("unknown command 'nothing'"),
+      );
+      expect(unknown.err).not.to.include('Did you mean');
+      expect((await run(data, ['querry'])).err).to.include('(Did you mean query?)');
+      const bare = await run(data, ['tail', 'auth_logs', '--url', 'localhost:4000']);
+      expect([bare.code, bare.err.split('\n')[0]]).to.deep.equal([
+        1,
+        "error: option '--url <url>' argument 'localhost:4000' is invalid. It must begin with http:// or https://.",
+      ]);
+    }));
+
+  it('makes no data folder where there is none, and says which it means', () =>
+    withFolder(async (data) => {
+      const nowhere = join(data, 'none');
+      for (const args of [
+        ['query', 'logs.all'],
+        ['tail', 'auth_logs'],
+        ['rejected', 'list'],
+      ]) {
+        const { code, err } = await run(nowhere, args);
+        expect([code, err]).to.deep.equal([
+          1,
+          `No service runs on ${nowhere}, which is not there: go where the data folder is, or set TAILPOND_DATA.\n`,
+        ]);
+      }
+      expect(existsSync(nowhere)).to.equal(false);
+    }));
+
+  it('asks a store without a service, and reads no log file meanwhile', () =>
+    withFolder(async (data) => {
+      const folder = join(data, 'logs/auth_logs');
+      mkdirSync(folder, { recursive: true });
+      const sql = ['--sql', 'select id from auth_logs order by id', '--json'];
+      const ask = async () => {
+        const { code, out, err } = await run(data, ['query', 'logs.all', '--project', 'p', ...sql]);
+        expect(code, err).to.equal(0);
+        return (JSON.parse(out).result as { id: string }[]).map(({ id }) => id);
+      };
+      await withService(data, async () => {
+        writeFileSync(join(folder, 'a.log'), line('a'));
+        await eventually(async () => expect(await ask()).to.deep.equal(['a']));
+      });
+      writeFileSync(join(folder, 'b.log'), line('b'));
+      expect(await ask()).to.deep.equal(['a']);
+      // Both at once: one waits for the other.
+      expect(await Promise.all([ask(), ask()])).to.deep.equal([['a'], ['a']]);
+      await withService(data, () =>
+        eventually(async () => expect(await ask()).to.deep.equal(['a', 'b'])),
+      );
+    }));
+
+  it('says in a sentence what the operating system refuses', () =>
+    withFolder((data) =>
+      withService(data, async () => {
+        const nowhere = join(data, 'none.log');
+        const imported = await run(data, ['import', '--source', 'auth_logs', nowhere]);
+        expect(imported).to.include({ code: 1, err: `${nowhere} is not there.\n` });
+        const folder = await run(data, ['import', '--source', 'auth_logs', data]);
+        expect(folder.err).to.include('is a folder, where a file is expected.');
+        // A folder that nobody may write to, not even root.
+        const backup = await run(data, ['backup', '/proc/backup.duckdb']);
+        expect([backup.code, backup.err]).to.deep.equal([1, '/proc/backup.duckdb is not there.\n']);
+      }),
+    ));
+
+  it('says how many files the process may open where they are few', () =>
+    withFolder(async (data) => {
+      // How many Node.js needs for itself differs from version to version: the most that are too few.
+      let files = 40;
+      const tried = () => run(data, ['--version'], { files });
+      let { code, err } = await tried();
+      expect(code, err).to.equal(0);
+      for (; code === 0; { code, err } = await tried()) files--;
+      expect([code, err]).to.deep.equal([
+        1,
+        'This process may open too few files: raise its limit (ulimit -n, LimitNOFILE).\n',
+      ]);
+      await withService(
+        data,
+        async ({ log }) => {
+          const warned = log.filter(({ limit }) => limit === 60);
+          expect(warned.map(({ level }) => level)).to.deep.equal([40]);
+        },
+        { inside: ['sh', '-c', 'ulimit -n 60 && exec "$@"', 'sh'] },
+      );
+    }));
+
+  it('completes its commands, options, sources and formats', () =>
+    withFolder(async (data) => {
+      const asked = async (...words: string[]) =>
+        (await run(data, ['complete', '--', ...words])).out
+          .split('\n')
+          .map((text) => text.split('\t')[0])
+          .filter((text) => !/^(?::\d+)?$/.test(text ?? ''));
+      expect(await asked('reje')).to.deep.equal(['rejected']);
+      expect(await asked('token', '')).to.deep.equal(['create', 'list', 'revoke', 'help']);
+      expect(await asked('tail', 'pg')).to.deep.equal(['pgbouncer_logs']);
+      expect(await asked('query', '--format', 'c')).to.deep.equal(['csv']);
+      const script = join(data, 'completion');
+      writeFileSync(script, (await run(data, ['completion', 'bash'])).out);
+      const bash = spawnSync('bash', ['-n', script]);
+      expect([bash.status, String(bash.stderr)]).to.deep.equal([0, '']);
+    }));
+
+  it('checks settings, endpoints and the data folder, and changes nothing', () =>
+    withFolder(async (data) => {
+      const right = await run(join(data, 'none'), ['check', '--json']);
+      expect(right.code).to.equal(0);
+      const { result } = JSON.parse(right.out) as { result: { what: string; fault: boolean }[] };
+      expect(result.map(({ what }) => what)).to.deep.equal([
+        'settings',
+        'tokens',
+        'endpoints',
+        'data folder',
+        'service',
+      ]);
+      expect(() => readFileSync(join(data, 'none'))).to.throw(/ENOENT/);
+      const wrong = await run(data, ['check'], { env: { TAILPOND_PORT: 'x' } });
+      expect([wrong.code, wrong.out]).to.satisfy(
+        ([code, out]: [number, string]) =>
+          code === 78 && /^WRONG settings: TAILPOND_PORT/m.test(out),
+      );
+      writeFileSync(join(data, 'mine.sql'), 'select');
+      const endpoint = await run(data, ['check'], { env: { TAILPOND_ENDPOINTS: data } });
+      expect(endpoint.code).to.equal(78);
+      expect(endpoint.out).to.match(/^WRONG endpoints: .*mine\.sql:1: /m);
+    }));
+
+  it('makes, lists and revokes tokens as JSON', () =>
+    withFolder(async (data) => {
+      const made = await run(data, ['token', 'create', '--scope', 'query', '--json']);
+      const { id, token } = JSON.parse(made.out);
+      expect(token).to.match(new RegExp(`^tp_${id}_`));
+      const list = async () => JSON.parse((await run(data, ['token', 'list', '--json'])).out);
+      const [{ created, ...entry }] = await list();
+      expect(entry).to.deep.equal({ id, scopes: ['query'] });
+      expect(Date.parse(created)).to.be.closeTo(Date.now(), 60_000);
+      expect(JSON.parse((await run(data, ['token', 'revoke', id, '--json'])).out)).to.deep.equal({
+        revoked: id,
+      });
+      expect(await list()).to.deep.equal([]);
+    }));
+
+  it('does not wait for blank lines, which the ledger does not count', () =>
+    withFolder((data) =>
+      withService(data, async () => {
+        const input = `${line('a')}\n \t\r\n${line('b')}`;
+        const args = ['import', '--source', 'auth_logs', '-', '--json'];
+        const imported = await run(data, args, { input });
+        const { seconds, ...counts } = JSON.parse(imported.out);
+        expect(counts).to.include({ lines: 4, rows: 2, rejected: 0 });
+        // `STILL_MS` of server/cli/import.ts: so long it would wait for lines that never come.
+        expect(seconds).to.be.below(30);
+      }),
+    ));
+
+  it(`says which lines were taken when an import ends early ${SLOW}`, () =>
+    withFolder((data) =>
+      withService(data, async ({ url }) => {
+        const file = join(data, 'old.log');
+        const packed = gzipSync(Array.from({ length: 60_000 }, (_, n) => line(`${n}`)).join(''));
+        writeFileSync(file, packed.subarray(0, -10));
+        const args = ['import', '--source', 'auth_logs', '--url', url, file];
+        const failed = await run(join(data, 'elsewhere'), args);
+        expect(failed.code).to.equal(1);
+        const [, taken = ''] = /(\d+) lines taken; go on with --skip \1\./.exec(failed.err) ?? [];
+        expect(Number(taken)).to.be.within(1, 59_999);
+        writeFileSync(file, packed);
+        const rest = await run(join(data, 'elsewhere'), [...args, '--skip', taken, '--json']);
+        expect(JSON.parse(rest.out)).to.include({ lines: 60_000 - Number(taken) });
+        const count = ['query', 'logs.all', '--project', 'p', '--json', '--url', url];
+        const sql = 'select count(*) as n, count(distinct id) as ids from auth_logs';
+        const { out } = await run(data, [...count, '--sql', sql]);
+        expect(JSON.parse(out).result).to.deep.equal([{ n: 60_000, ids: 60_000 }]);
+      }),
+    ));
+});

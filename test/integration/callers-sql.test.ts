@@ -1,0 +1,385 @@
+import { expect } from 'chai';
+import type { Response } from 'supertest';
+import { translate } from '../../server/caller-sql/index.ts';
+import { PARSE } from '../../server/endpoints/caller-sql.ts';
+import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+
+const LOGS = '/api/endpoints/query/logs.all';
+const LINES = [
+  {
+    id: 'a',
+    timestamp: '2026-08-21T10:00:00Z',
+    project: 'p',
+    event_message: 'GET /rest/v1/todos 200',
+    metadata: {
+      request: { method: 'GET', path: '/rest/v1/todos', headers: { user_agent: 'curl' } },
+      response: { status_code: 200, tags: ['x', 'y'] },
+    },
+  },
+  {
+    id: 'b',
+    timestamp: '2026-08-21T10:30:00.25Z',
+    project: 'p',
+    event_message: "it's \\d",
+    metadata: [
+      { request: [{ method: 'POST', path: '/auth/v1/token' }], response: [{ status_code: '500' }] },
+    ],
+  },
+  {
+    id: 'c',
+    timestamp: '2026-08-21T11:00:00Z',
+    project: 'p',
+    event_message: 'two requests',
+    metadata: { request: [{ path: '/one' }, { path: '/two' }], response: null },
+  },
+  { id: 'd', timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message: 'none', metadata: {} },
+  {
+    id: 'x',
+    timestamp: '2026-08-21T10:00:00Z',
+    project: 'other',
+    event_message: 'hidden',
+    metadata: { request: { path: '/hidden' } },
+  },
+];
+
+type Ask = (sql: string, parameters?: Record<string, string>) => Promise<Response>;
+
+/** A service with the lines above in `edge_logs`, and a way to ask it. */
+function asking(action: (ask: Ask, served: Served) => Promise<void>): Promise<void> {
+  return withFolder((data) =>
+    withApp(data, async (served) => {
+      served.write('edge_logs/a.ndjson', LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      await served.lines(LINES.length);
+      const ask: Ask = (sql, parameters = {}) =>
+        served.http
+          .get(LOGS)
+          .query({ project: 'p', sql, ...parameters })
+          .set('X-API-KEY', TOKEN);
+      await action(ask, served);
+    }),
+  );
+}
+
+/** Asks each, and holds the rows against those expected. */
+async function check(ask: Ask, cases: Record<string, readonly object[]>, parameters = {}) {
+  for (const [sql, rows] of Object.entries(cases)) {
+    const { status, text } = await ask(sql, parameters);
+    expect(status, `${sql}\n${text}`).to.equal(200);
+    expect(JSON.parse(text).result, sql).to.deep.equal(rows);
+  }
+}
+
+async function refused(ask: Ask, cases: Record<string, RegExp>, parameters = {}) {
+  for (const [sql, detail] of Object.entries(cases)) {
+    const { status, body } = await ask(sql, parameters);
+    expect(status, `${sql}\n${JSON.stringify(body)}`).to.equal(400);
+    expect(body.code, sql).to.equal('SQL_INVALID');
+    expect(body.error.message, sql).to.match(detail);
+    expect(body.errors[0].parameter).to.equal('sql');
+  }
+}
+
+describe('SQL of callers: views and records', () => {
+  it('sees the views, bounded by the parameters, and nothing of other projects', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        'select id from edge_logs order by timestamp desc': [
+          { id: 'd' },
+          { id: 'c' },
+          { id: 'b' },
+          { id: 'a' },
+        ],
+        'select id from edge_logs': [{ id: 'd' }, { id: 'c' }, { id: 'b' }, { id: 'a' }],
+        'select count(*) as count from edge_logs': [{ count: 4 }],
+        "select id from edge_logs where id = 'x'": [],
+        'select distinct project from edge_logs': [{ project: 'p' }],
+        'select count(*) as n from auth_logs': [{ n: 0 }],
+        "select 'hello' as world": [{ world: 'hello' }],
+        'select @project as project': [{ project: 'p' }],
+      });
+      await check(
+        ask,
+        { 'select id from edge_logs order by id': [{ id: 'b' }, { id: 'c' }] },
+        { iso_timestamp_start: '2026-08-21T10:00:00Z', iso_timestamp_end: '2026-08-21T11:00:00Z' },
+      );
+    }));
+
+  it('unnests records, stored as objects or as arrays', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        'select id, request.path, request.method from edge_logs cross join unnest(metadata) as m cross join unnest(m.request) as request order by id, path':
+          [
+            { id: 'a', path: '/rest/v1/todos', method: 'GET' },
+            { id: 'b', path: '/auth/v1/token', method: 'POST' },
+            { id: 'c', path: '/one', method: null },
+            { id: 'c', path: '/two', method: null },
+          ],
+        'select id, r.status_code from edge_logs cross join unnest(metadata) as metadata left join unnest(metadata.response) as r order by id':
+          [
+            { id: 'a', status_code: 200 },
+            { id: 'b', status_code: '500' },
+            { id: 'c', status_code: null },
+            { id: 'd', status_code: null },
+          ],
+        'select count(*) as n from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r':
+          [{ n: 2 }],
+        'select id from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r where r.status_code >= 400':
+          [{ id: 'b' }],
+        "select id, path from edge_logs cross join unnest(metadata) m cross join unnest(m.request) r where path like '/rest/%'":
+          [{ id: 'a', path: '/rest/v1/todos' }],
+        'select tag from edge_logs cross join unnest(metadata) m cross join unnest(m.response) r cross join unnest(r.tags) as tag order by tag':
+          [{ tag: 'x' }, { tag: 'y' }],
+        "select m as metadata from edge_logs cross join unnest(metadata) as m where id = 'b'": [
+          {
+            metadata: [
+              {
+                request: [{ method: 'POST', path: '/auth/v1/token' }],
+                response: [{ status_code: '500' }],
+              },
+            ],
+          },
+        ],
+        "select metadata[0].request[0].path as a, metadata.request.headers.user_agent as b from edge_logs where id = 'a'":
+          [{ a: '/rest/v1/todos', b: 'curl' }],
+        "select el as raw from edge_logs el where id = 'd'": [
+          {
+            raw: [
+              {
+                id: 'd',
+                timestamp: Date.parse('2026-08-21T12:00:00Z') * 1000,
+                event_message: 'none',
+                metadata: [{}],
+                project: 'p',
+              },
+            ],
+          },
+        ],
+      });
+    }));
+
+  it('counts the records of each value, whatever is in them', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const values = { one: { n: 1 }, list: { n: [1, 2] }, two: [{ n: 1 }, {}], none: [] };
+        const lines = Object.entries(values).map(([id, metadata]) =>
+          JSON.stringify({ id, project: 'p', metadata }),
+        );
+        served.write('auth_logs/a.ndjson', lines.map((line) => `${line}\n`).join(''));
+        await served.lines(lines.length, 'auth_logs');
+        const ask = (sql: string) =>
+          served.http.get(LOGS).query({ project: 'p', sql }).set('X-API-KEY', TOKEN);
+        const from = 'from auth_logs t';
+        await check(ask, {
+          [`select count(*) as count ${from} cross join unnest(metadata) as m`]: [{ count: 4 }],
+          [`select t.id, count(*) as count ${from} cross join unnest(metadata) as m group by t.id order by t.id`]:
+            [
+              { id: 'list', count: 1 },
+              { id: 'one', count: 1 },
+              { id: 'two', count: 2 },
+            ],
+          [`select count(*) as count ${from} left join unnest(metadata) as m`]: [{ count: 5 }],
+        });
+      }),
+    ));
+
+  it('is asked by POST, too, as a form and as JSON', () =>
+    asking(async (_ask, { http }) => {
+      const sql = 'select id from edge_logs order by id limit 1';
+      for (const type of ['form', 'json']) {
+        const { status, text } = await http
+          .post(LOGS)
+          .type(type)
+          .set('X-API-KEY', TOKEN)
+          .send({ project: 'p', sql });
+        expect(status, text).to.equal(200);
+        expect(JSON.parse(text)).to.deep.equal({ result: [{ id: 'a' }] });
+      }
+      const nested = await http
+        .post(LOGS)
+        .set('X-API-KEY', TOKEN)
+        .send({ project: 'p', sql: { a: 1 } });
+      expect(nested.body.code).to.equal('REQUEST_INVALID');
+      for (const type of ['text/plain', 'application/sql', 'multipart/form-data; boundary=x']) {
+        const other = await http.post(LOGS).type(type).set('X-API-KEY', TOKEN).send(sql);
+        expect(other.status, type).to.equal(415);
+        expect(other.body.detail).to.include('application/json').and.include(type);
+      }
+      const long = `select '${'x'.repeat(65_537)}'`;
+      const { body } = await http
+        .post(LOGS)
+        .set('X-API-KEY', TOKEN)
+        .send({ project: 'p', sql: long });
+      expect(body.code).to.equal('SQL_INVALID');
+      expect(body.error.message).to.match(/65536 characters/);
+    }));
+
+  it('sees the common table expressions of any endpoint', () =>
+    asking(async (_ask, { http }) => {
+      const { status, text } = await http
+        .get('/api/endpoints/query/usage.api-counts')
+        .query({ interval: 'daily', project: 'p', sql: 'select count(*) as n from requests' })
+        .set('X-API-KEY', TOKEN);
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text)).to.deep.equal({ result: [{ n: 0 }] });
+    }));
+});
+
+const QUOTED = `select "it's" as a, 'it''s' as b, 'a\\\\d\\n' as c, r'\\d' as d, """x"y""" as e, \`id\` from edge_logs where event_message = 'it\\'s \\\\d';`;
+const QUOTED_DUCKDB = `select 'a\\d' as a, "id" from edge_logs where "id" = 'a'`;
+
+describe('SQL of callers: the dialect', () => {
+  it('groups and sorts by a column of the result before one of the table', () =>
+    asking(async (ask) => {
+      const at = (time: string) => Date.parse(`2026-08-21T${time}Z`) * 1000;
+      await check(ask, {
+        'SELECT timestamp_trunc(t.timestamp, hour) as timestamp, count(*) as n, FROM edge_logs t GROUP BY timestamp ORDER BY timestamp ASC':
+          [
+            { timestamp: at('10:00:00'), n: 2 },
+            { timestamp: at('11:00:00'), n: 1 },
+            { timestamp: at('12:00:00'), n: 1 },
+          ],
+        "select cast(timestamp as datetime) as timestamp from edge_logs where id in ('a', 'b') order by 1":
+          [{ timestamp: '2026-08-21T10:00:00' }, { timestamp: '2026-08-21T10:30:00.250000' }],
+      });
+    }));
+
+  it('names the column of JOIN … USING with a qualifier of either side and with none', () =>
+    asking((ask) =>
+      check(ask, {
+        "select k, a.k as l, b.k as r from (select id as k from edge_logs) a join (select id as k from edge_logs where id < 'c') b using (k) order by k":
+          [
+            { k: 'a', l: 'a', r: 'a' },
+            { k: 'b', l: 'b', r: 'b' },
+          ],
+        "select a.k, b.k as r from (select id as k from edge_logs) a left join (select id as k from edge_logs where id = 'a') b using (k) where b.k is null order by 1 limit 1":
+          [{ k: 'b', r: null }],
+      }),
+    ));
+
+  it('reads strings, names and casts as BigQuery does', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        [QUOTED]: [{ a: "it's", b: "it's", c: 'a\\d\n', d: '\\d', e: 'x"y', id: 'b' }],
+        "select id from edge_logs where regexp_contains(event_message, 'it''s \\\\\\\\d|zzz')": [
+          { id: 'b' },
+        ],
+        "select safe_cast('x' as int64) as a, cast('7' as int64) as b, cast('1.5' as float64) as c, '3'::int as d":
+          [{ a: null, b: 7, c: 1.5, d: 3 }],
+        'select generate_array(1, 7, 3) as a, generate_array(1, 0) as b, array_length(generate_array(1, 1e9)) as c':
+          [{ a: [1, 4, 7], b: [], c: 10_000 }],
+        'select count(*), max(id) from edge_logs': [{ f0_: 4, f1_: 'd' }],
+        'select approx_quantiles(x, 100)[offset(50)] as p from (select unnested as x from unnest([1, 2, 3]) as unnested)':
+          [{ p: 2 }],
+      });
+      await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
+    }));
+
+  it('gives NULL for values that an operation cannot take', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        "select cast(event_message as int64) as a, 1 / 0 as b, sqrt(-1) as c, ln(0) as d, 9223372036854775807 * 9223372036854775807 > 1 as e, timestamp_add(timestamp '2200-01-01', interval 1000 year) is null as f from edge_logs where id = 'd'":
+          [{ a: null, b: null, c: null, d: null, e: true, f: false }],
+        "select json_value(event_message, '$.a') as a from edge_logs where id = 'd'": [{ a: null }],
+      });
+    }));
+});
+
+describe('SQL of callers: what is refused', () => {
+  it('refuses regular expressions that cut characters, and makes no text of what they would give', () =>
+    asking(async (ask, { store }) => {
+      const cuts = "select reverse(regexp_extract('é', r'\\C')) as x";
+      await refused(ask, { [cuts]: /single bytes by \\C.*line 1/ });
+      // The second line of defence, with an expression that would have been refused.
+      const parse = async (text: string) => {
+        const { rows } = await store.query(PARSE, { text }, { maxRows: 1 });
+        return String(rows[0]?.[0]);
+      };
+      for (const [value, expected] of [
+        ["reverse(regexp_extract(t, 'here'))", null],
+        ["upper(regexp_replace(t, '^here', ''))", null],
+        ["initcap(regexp_replace(t, 'here', 'x'))", 'Xxx'],
+        ["array_to_string(regexp_extract_all(t, 'here'), ',')", null],
+      ] as const) {
+        const sql = `select ${value} as x from (select 'éa' as t) as v`;
+        const scope = { dialect: 'bigquery', views: new Map(), parameters: new Map() } as const;
+        const translation = await translate(sql, { ...scope, maxRows: 10 }, parse);
+        const { rows } = await store.query(
+          translation.sql.replaceAll('here', '\\C'),
+          {},
+          { maxRows: 10 },
+        );
+        expect(rows[0]?.[0], value).to.equal(expected);
+      }
+    }));
+
+  it('refuses all but one SELECT of the views, with the place', () =>
+    asking(async (ask) => {
+      await refused(ask, {
+        'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
+        'update edge_logs set x = 2': /Only SELECT/,
+        'select 1; select 2': /one statement/,
+        'selec id': /Only SELECT is allowed \(line 1, column 1\)/,
+        'select id id id from edge_logs': /Syntax error here \(line 1, column 14\)/,
+        'select id from main.edge_logs': /no table "main.edge_logs".*there are edge_logs/,
+        'select id from files': /no table "files"/,
+        "select id from read_text('/etc/passwd')": /no function but UNNEST/,
+        "select read_text('/etc/passwd')": /no function READ_TEXT/,
+        'select nope from edge_logs': /Field "nope" does not exist; there are id, timestamp/,
+        'select\n  id, e.nope from edge_logs e': /no column "nope" in "e".*line 2, column 7/,
+        'select session_user()': /no function SESSION_USER/,
+        'select current_user': /"current_user" does not exist/,
+        'with edge_logs as (select 1 as x) select x from edge_logs': /call yours otherwise/,
+        'with recursive a as (select 1 as x union all select x + 1 from a) select x from a': /./,
+        'select id, id from edge_logs': /Two columns of the result are called "id"/,
+        'select id, count(*) from edge_logs': /GROUP BY/,
+        "select id from edge_logs where timestamp > 'yesterday'": /Expected a timestamp/,
+        'select regexp_contains(id, event_message) from edge_logs': /must be a string literal/,
+        'select repeat(id, 100) from edge_logs': /32 times/,
+        'select id from edge_logs limit (select 1)': /LIMIT/,
+        "select 'x": /does not end/,
+        'select (1': /not closed/,
+        [`select ${'('.repeat(100)}1${')'.repeat(100)}`]: /deep/,
+      });
+    }));
+
+  it('reads a table of its own in any number of parts, and refuses joins of many', () =>
+    asking(async (ask) => {
+      const many = (count: number, part: (n: number) => string, between: string) =>
+        Array.from({ length: count }, (_, n) => part(n)).join(between);
+      const grouped =
+        'with a as (select id, count(*) as n from edge_logs group by id order by id limit 2)';
+      const arms = many(26, (n) => `select ${n} as arm, sum(n) as n from a`, ' union all ');
+      const { status, text } = await ask(`${grouped} ${arms} order by arm`);
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text).result).to.deep.equal(
+        Array.from({ length: 26 }, (_, arm) => ({ arm, n: 2 })),
+      );
+      // Each side is joined by itself, so that neither counts for the other.
+      const joined = many(7, (n) => `edge_logs t${n}`, ' cross join ');
+      await check(ask, {
+        [`with a as (select count(*) as n from ${joined}), b as (select count(*) as n from ${joined}) select a.n = b.n as same from a, b`]:
+          [{ same: true }],
+      });
+      const tooMany = /^A SELECT may join 12 tables at most \(line 1, column \d+\)/;
+      await refused(ask, {
+        [`select count(*) as n from ${many(24, (n) => `edge_logs t${n}`, ', ')}`]: tooMany,
+        [`with a as (select t0.id from ${joined}) select count(*) as n from a, (select t1.id from ${joined}) as b`]:
+          tooMany,
+        [`select ${many(13, (n) => `(select max(id) from edge_logs) as c${n}`, ', ')}`]: tooMany,
+        [many(65, () => 'select count(*) as n from edge_logs', ' union all ')]:
+          /^A query may have 64 tables at most/,
+      });
+    }));
+
+  it('does not take it where sandboxing is off, and takes it once', () =>
+    asking(async (_ask, { http }) => {
+      const { body } = await http
+        .get(`${LOGS}?project=p&sql=select%201&sql=select%202`)
+        .set('X-API-KEY', TOKEN);
+      expect(body.code).to.equal('SQL_INVALID');
+      const other = await http
+        .get(`${LOGS}?project=p&sql=select%201&dialect=mysql`)
+        .set('X-API-KEY', TOKEN);
+      expect(other.body.code).to.equal('PARAMETER_INVALID');
+    }));
+});

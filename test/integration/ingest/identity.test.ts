@@ -1,0 +1,495 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type Sink, startIngest } from '../../../ingest/index.ts';
+import {
+  eventually,
+  type Ingesting,
+  silent,
+  withFolder,
+  withIngest,
+  withStore,
+} from '../../support/helpers.ts';
+
+const SOURCE = 'edge_logs';
+
+const line = (id: string) =>
+  `${JSON.stringify({ id, timestamp: '2026-11-20T10:00:00Z', project: 'p', event_message: `message ${id}`, metadata: {} })}\n`;
+const lines = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+const text = (ids: readonly string[]) => ids.map(line).join('');
+const at = (data: string, name: string, source = SOURCE) => {
+  const folder = join(data, 'logs', source);
+  mkdirSync(folder, { recursive: true });
+  return join(folder, name);
+};
+
+async function idsOf(
+  ingesting: Ingesting,
+  source: 'edge_logs' | 'auth_logs' = SOURCE,
+): Promise<string[]> {
+  return (await ingesting.rows(source)).map(({ id }) => String(id));
+}
+
+/** The paths of what this process has open; a deleted file's says so. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      // It was the one of the list itself.
+      return [];
+    }
+  });
+}
+
+/** Waits until these ids are there, each as often as it is listed, and whatever stands in the folder now has been looked at. */
+async function settles(ingesting: Ingesting, ids: readonly string[]): Promise<void> {
+  const holds = () =>
+    eventually(async () => expect((await idsOf(ingesting)).sort()).to.deep.equal([...ids].sort()));
+  await holds();
+  const mark = `mark-${marks++}`;
+  appendFileSync(at(ingesting.data, `${mark}.log.gz`, 'auth_logs'), gzipSync(line(mark)));
+  await eventually(async () => expect(await idsOf(ingesting, 'auth_logs')).to.include(mark));
+  await holds();
+}
+let marks = 0;
+
+describe('which file is it', () => {
+  it('is not told by an inode that was used again: logrotate with compress, the oldest dropped', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const all: string[] = [];
+      await withIngest(data, async (ingesting) => {
+        for (let round = 0; round < 6; round++) {
+          const ids = lines(`r${round}`, 50);
+          all.push(...ids);
+          appendFileSync(file, text(ids));
+          await settles(ingesting, all);
+          // The new .gz gets the inode that the oldest has just freed.
+          rmSync(`${file}.3.gz`, { force: true });
+          for (const n of [2, 1]) {
+            if (round >= n) renameSync(`${file}.${n}.gz`, `${file}.${n + 1}.gz`);
+          }
+          renameSync(file, `${file}.1`);
+          execFileSync('gzip', ['-f', `${file}.1`]);
+          writeFileSync(file, '');
+        }
+        await settles(ingesting, all);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, all));
+    })).timeout(300_000);
+
+  it('is not told by an inode: a file of another source with the same bytes is another', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log', 'auth_logs');
+      writeFileSync(file, line('same'));
+      await withIngest(data, (ingesting) => ingesting.lines(1, 'auth_logs'));
+      const { ino } = statSync(file);
+      // Until a file has the inode, which the file system decides.
+      unlinkSync(file);
+      const other = at(data, 'other.log');
+      writeFileSync(other, line('same'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['same']));
+      expect(ino).to.be.above(0);
+    }));
+
+  it('is told while lines are written over reserved room', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('room', 120);
+      await withIngest(data, async (ingesting) => {
+        const handle = openSync(file, 'w+');
+        ftruncateSync(handle, 512 * 1024);
+        let position = 0;
+        for (const id of ids) {
+          position += writeSync(handle, line(id), position);
+          if (id.endsWith('0'))
+            await eventually(async () => expect(await idsOf(ingesting)).to.include(id));
+        }
+        closeSync(handle);
+        await settles(ingesting, ids);
+        const status = () =>
+          ingesting.ingest.status().sources.find(({ source }) => source === SOURCE);
+        await eventually(() => expect(status()?.pendingBytes).to.equal(0));
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  it('leaves half a line before reserved room, until the rest is written there', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('torn', 20);
+      const whole = text(ids);
+      await withIngest(data, async (ingesting) => {
+        const handle = openSync(file, 'w+');
+        ftruncateSync(handle, 2 * 1024 * 1024);
+        const half = line('torn-0').length + 20;
+        writeSync(handle, whole.slice(0, half), 0);
+        await settles(ingesting, ['torn-0']);
+        writeSync(handle, whole.slice(half), half);
+        closeSync(handle);
+        await settles(ingesting, ids);
+        expect(await ingesting.rejected()).to.deep.equal([]);
+      });
+    }));
+
+  it('takes the last line behind the room, that no newline closes, once it has been quiet', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, '{"id":"torn"');
+        appendFileSync(file, Buffer.alloc(4096));
+        appendFileSync(file, line('behind').trimEnd());
+        await settles(ingesting, ['behind']);
+        expect(await ingesting.rejected()).to.have.length(1);
+        appendFileSync(file, `\n${line('after')}`);
+        await settles(ingesting, ['after', 'behind']);
+      }),
+    ));
+
+  it('rejects a line that was torn before reserved room, and takes what follows the room', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      for (const room of [4096, 1024 * 1024]) {
+        appendFileSync(file, `${line(`before-${room}`)}{"id":"torn-${room}`);
+        truncateSync(file, statSync(file).size + room);
+        appendFileSync(file, line(`after-${room}`));
+      }
+      const ids = ['before-4096', 'after-4096', 'before-1048576', 'after-1048576'];
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ids);
+        expect(await ingesting.rejected()).to.have.length(2);
+      });
+    }));
+
+  it('compares rotated logs that begin with more NULs than a block', () =>
+    withFolder(async (data) => {
+      const write = (name: string, nuls: number, ids: readonly string[]) => {
+        mkdirSync(dirname(at(data, name)), { recursive: true });
+        writeFileSync(at(data, name), Buffer.alloc(nuls));
+        appendFileSync(at(data, name), text(ids));
+      };
+      const [x, y] = [lines('x', 100), lines('y', 50)];
+      write('x/app.log.1', 60_000, x);
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, x);
+        write('y/app.log.1', 90_000, y);
+        await settles(ingesting, [...x, ...y]);
+        // A copy, and one with room behind it: nothing of them is new.
+        write('z/app.log.1', 90_000, y);
+        truncateSync(at(data, 'z/app.log.1'), 500_000);
+        await settles(ingesting, [...x, ...y]);
+      });
+    }));
+
+  it('knows a log that was packed while nothing ran among many in other folders that begin alike', () =>
+    withFolder(async (data) => {
+      const header = 'x'.repeat(2000);
+      const folders = ['first', ...lines('other', 40)];
+      const ids = folders.flatMap((name) => [header, `${name}-1`]);
+      for (const name of folders) {
+        mkdirSync(at(data, name));
+        writeFileSync(at(data, `${name}/app.log`), text([header, `${name}-1`]));
+        // Known one after the other.
+        if (name === 'first')
+          await withIngest(data, (ingesting) => settles(ingesting, [header, 'first-1']));
+      }
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+      const file = at(data, 'first/app.log');
+      writeFileSync(`${file}.1.gz`, gzipSync(readFileSync(file)));
+      unlinkSync(file);
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  for (const restart of [false, true])
+    it(`knows a rotated log under the number of another one${restart ? ', over a stop' : ''}`, () =>
+      withFolder(async (data) => {
+        const ids = lines('a', 100);
+        writeFileSync(at(data, 'app.log.1'), text(ids));
+        const shift = async (ingesting: Ingesting) => {
+          // As rsync does: a new file is renamed to each name.
+          for (const [name, bytes] of [
+            ['app.log.1', line('b')],
+            ['app.log.2', text(ids)],
+          ] as const) {
+            writeFileSync(at(data, `.${name}`), bytes);
+            renameSync(at(data, `.${name}`), at(data, name));
+          }
+          await settles(ingesting, [...ids, 'b']);
+        };
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ids);
+          if (!restart) await shift(ingesting);
+        });
+        await withIngest(data, (ingesting) =>
+          restart ? shift(ingesting) : settles(ingesting, [...ids, 'b']),
+        );
+      }));
+
+  it('lets go of a deleted file though its path is busy', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a'));
+        await settles(ingesting, ['a']);
+        unlinkSync(file);
+        let n = 0;
+        await eventually(() => {
+          appendFileSync(file, line(`b-${n++}`));
+          expect(openFiles()).not.to.include(`${realpathSync(file)} (deleted)`);
+        }, 30_000);
+        await settles(ingesting, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
+      }),
+    )).timeout(300_000);
+
+  it('doubles nothing, and warns of nothing, where lines are written to a log that was packed', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const [packed, late] = [lines('packed', 500), lines('late', 5)];
+      appendFileSync(file, text(packed));
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, packed);
+        renameSync(file, `${file}.1`);
+        writeFileSync(`${file}.1.gz`, gzipSync(readFileSync(`${file}.1`)));
+        await settles(ingesting, packed);
+        appendFileSync(`${file}.1`, text(late));
+        await settles(ingesting, [...packed, ...late]);
+        unlinkSync(`${file}.1`);
+        await settles(ingesting, [...packed, ...late]);
+      });
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, [...packed, ...late]);
+        expect(ingesting.warnings).to.deep.equal([]);
+      });
+    }));
+
+  it('passes over a hole, while other files are read', () =>
+    withFolder(async (data) => {
+      const hole = at(data, 'hole.log');
+      writeFileSync(hole, line('before'));
+      truncateSync(hole, 3e9);
+      writeFileSync(at(data, 'other.log'), line('other'));
+      await withIngest(data, async (ingesting) => {
+        await eventually(async () =>
+          expect(await idsOf(ingesting)).to.include.members(['before', 'other']),
+        );
+        appendFileSync(hole, line('behind'));
+        await eventually(
+          async () => expect(await idsOf(ingesting)).to.have.members(['before', 'other', 'behind']),
+          60_000,
+        );
+      });
+    })).timeout(300_000);
+
+  it('reads two files on that begin with the same header, each from the line in which they part', () =>
+    withFolder(async (data) => {
+      const [first, second] = [at(data, 'app.log'), at(data, 'app-1.log')];
+      const header = line('header');
+      await withIngest(data, async (ingesting) => {
+        writeFileSync(first, header + text(['a0', 'a1', 'a2']));
+        writeFileSync(second, header);
+        await settles(ingesting, ['header', 'a0', 'a1', 'a2']);
+        appendFileSync(second, line('b0'));
+        await settles(ingesting, ['header', 'a0', 'a1', 'a2', 'b0']);
+        appendFileSync(first, line('a3'));
+        appendFileSync(second, line('b1'));
+        unlinkSync(second);
+        await settles(ingesting, ['header', 'a0', 'a1', 'a2', 'a3', 'b0', 'b1']);
+      });
+    }));
+
+  it('knows a log that was packed while nothing ran beside a new one with the same header', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const header = line('header');
+      const old = lines('old', 30);
+      writeFileSync(file, header + text(old.slice(0, 10)));
+      await withIngest(data, (ingesting) => settles(ingesting, ['header', ...old.slice(0, 10)]));
+      appendFileSync(file, text(old.slice(10)));
+      execFileSync('gzip', [file]);
+      renameSync(`${file}.gz`, `${file}.1.gz`);
+      const next = lines('new', 30);
+      writeFileSync(file, header + text(next));
+      await withIngest(data, (ingesting) =>
+        settles(ingesting, ['header', 'header', ...old, ...next]),
+      );
+    }));
+
+  it('reads a busy file at once whose name looks rotated', () =>
+    withFolder(async (data) => {
+      writeFileSync(at(data, 'worker.log'), text(['w0', 'w1']));
+      await withIngest(data, async (ingesting) => {
+        let over = false;
+        const ids = ['w0', 'w1'];
+        const writing = (async () => {
+          for (let n = 0; !over; n++) {
+            appendFileSync(at(data, 'worker-2.log'), line(`busy-${n}`));
+            ids.push(`busy-${n}`);
+            await new Promise((resume) => setTimeout(resume, 50));
+          }
+        })();
+        await eventually(async () => expect(await idsOf(ingesting)).to.include('busy-3')).finally(
+          () => {
+            over = true;
+          },
+        );
+        await writing;
+        unlinkSync(at(data, 'worker-2.log'));
+        await settles(ingesting, ids);
+      });
+    }));
+
+  it('says that bytes are pending until they are committed', () =>
+    withFolder((data) =>
+      withStore(data, async (store) => {
+        const logs = join(data, 'logs');
+        let commit = () => {};
+        const gate = new Promise<void>((open) => {
+          commit = open;
+        });
+        const sink: Sink = {
+          ...store.sink,
+          async append(batches) {
+            await gate;
+            await store.sink.append(batches);
+          },
+        };
+        writeFileSync(at(data, 'app.log'), text(lines('p', 100)));
+        const { size } = statSync(at(data, 'app.log'));
+        const ingest = await startIngest(
+          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          sink,
+        );
+        const status = () => ingest.status().sources.find(({ source }) => source === SOURCE);
+        try {
+          await eventually(() => expect(status()?.lagMs).to.be.above(0));
+          expect(status()?.pendingBytes).to.equal(size);
+          commit();
+          await eventually(() => expect(status()).to.include({ pendingBytes: 0, lagMs: 0 }));
+          expect((await store.ledger())[0]?.lines).to.equal(100);
+        } finally {
+          commit();
+          await ingest.close();
+        }
+      }),
+    ));
+
+  it('goes on behind what is proven where an older file stands beside a newer store', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('kept', 1000);
+      writeFileSync(file, text(ids));
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+      const older = readFileSync(file).subarray(0, text(ids.slice(0, 500)).length);
+      unlinkSync(file);
+      writeFileSync(file, Buffer.concat([older, Buffer.from(line('later'))]));
+      await withIngest(data, async (ingesting) => {
+        await eventually(async () => expect(await idsOf(ingesting)).to.include('later'));
+        const found = await idsOf(ingesting);
+        expect(new Set(found).size).to.equal(1001);
+        // A quarter of the distance to the end is what the proofs may leave open.
+        expect(found.length - 1001).to.be.below(150);
+      });
+    }));
+
+  it('lists copies with their original, and reads them when it is gone', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, text(['a', 'b']));
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ['a', 'b']);
+        copyFileSync(file, `${file}.1`);
+        const copies = () =>
+          ingesting.ingest.status().sources.find(({ source }) => source === SOURCE)?.copies;
+        await eventually(() =>
+          expect(copies()).to.deep.equal([
+            { path: 'edge_logs/app.log.1', of: 'edge_logs/app.log' },
+          ]),
+        );
+        truncateSync(file);
+        appendFileSync(`${file}.1`, line('c'));
+        await settles(ingesting, ['a', 'b', 'c']);
+        expect(copies()).to.deep.equal([]);
+      });
+    }));
+
+  for (const half of [0, 10, 30])
+    it(`knows a packed older copy that was seen when ${half} bytes of it were there`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        await withIngest(data, async (ingesting) => {
+          writeFileSync(file, line('a'));
+          await settles(ingesting, ['a']);
+          const packed = gzipSync(line('a'));
+          writeFileSync(`${file}.1.gz`, packed.subarray(0, half));
+          await settles(ingesting, ['a']);
+          appendFileSync(file, line('b'));
+          await settles(ingesting, ['a', 'b']);
+          truncateSync(file);
+          appendFileSync(file, line('c'));
+          appendFileSync(`${file}.1.gz`, packed.subarray(half));
+          await settles(ingesting, ['a', 'b', 'c']);
+        });
+      }));
+
+  it('names folders whose name is not UTF-8, and packed files that hold more', () =>
+    withFolder(async (data) => {
+      const folder = Buffer.concat([
+        Buffer.from(`${at(data, '')}/`),
+        Buffer.from([0x66, 0xff, 0x6f]),
+      ]);
+      mkdirSync(folder);
+      writeFileSync(Buffer.concat([folder, Buffer.from('/app.log')]), line('hidden'));
+      const packed = gzipSync(line('packed'));
+      writeFileSync(
+        at(data, 'nul.log.gz'),
+        Buffer.concat([packed, Buffer.alloc(5), Buffer.from(line('lost'))]),
+      );
+      writeFileSync(
+        at(data, 'padded.log.gz'),
+        Buffer.concat([gzipSync(line('padded')), Buffer.alloc(512)]),
+      );
+      await withIngest(data, async (ingesting) => {
+        await eventually(async () => expect(await idsOf(ingesting)).to.include('padded'));
+        await eventually(() =>
+          expect(ingesting.refused().map(({ reason }) => reason)).to.have.members([
+            'its name is not UTF-8',
+            'it cannot be unpacked (bytes behind its gzip data)',
+          ]),
+        );
+      });
+    }));
+
+  it('meets thousands of files of one rotated-looking name', () =>
+    withFolder(async (data) => {
+      const ids = lines('job', 1500);
+      const old = new Date(Date.now() - 60_000);
+      for (const [n, id] of ids.entries()) {
+        writeFileSync(at(data, `job-${n}.log`), line(id));
+        utimesSync(at(data, `job-${n}.log`), old, old);
+      }
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    })).timeout(300_000);
+});

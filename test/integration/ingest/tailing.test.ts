@@ -1,0 +1,1288 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Source } from '../../../ingest/index.ts';
+import { eventually, type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
+
+const SOURCE = 'edge_logs';
+
+describe('a file that grows', () => {
+  it('gives every line once, through many restarts', () =>
+    withFolder(async (data) => {
+      const ids: string[] = [];
+      for (let round = 0; round < 5; round++) {
+        await withIngest(data, async (ingesting) => {
+          for (let i = 0; i < 5; i++) {
+            ids.push(add(ingesting, 'app.log', `${round}-${i}`));
+            await holds(ingesting, ids);
+          }
+        });
+      }
+    }));
+
+  it('gives every line once when it was written while nothing ran', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b') + line('c').slice(0, 30));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b']));
+      appendFileSync(file, line('c').slice(30) + line('d'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd']));
+    }));
+
+  it('gives a line only when its newline has come', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const text = line('b');
+        ingesting.write(`${SOURCE}/app.log`, line('a') + text.slice(0, 40));
+        await settles(ingesting, ['a']);
+        ingesting.write(`${SOURCE}/app.log`, text.slice(40, 60));
+        await settles(ingesting, ['a']);
+        ingesting.write(`${SOURCE}/app.log`, text.slice(60));
+        await settles(ingesting, ['a', 'b']);
+      }),
+    ));
+
+  it('keeps half a line, and the start of a string, for longer than the quiet time', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/app.log`, line('a').slice(0, 40));
+        // Written at the same time, and taken when its time of quiet is over.
+        ingesting.write(`storage_logs/quiet.log`, line('quiet').trim());
+        await ingesting.lines(1, 'storage_logs');
+        await settles(ingesting, []);
+        ingesting.write(`${SOURCE}/app.log`, line('a').slice(40));
+        await settles(ingesting, ['a']);
+      }),
+    ));
+
+  it('gives every line once when it comes byte by byte', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const bytes = Buffer.from(line('\u20ac1') + line('2') + line('\u{1f600}3'));
+        for (const byte of bytes) {
+          appendFileSync(file, Buffer.from([byte]));
+          await pause(1);
+        }
+        await settles(ingesting, ['\u20ac1', '2', '\u{1f600}3']);
+      }),
+    ));
+
+  it('gives every line once, however it is cut into writes', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const ids = Array.from({ length: 2000 }, (_, i) => `${i}`);
+        const bytes = Buffer.from(ids.map((id) => line(id, 'x'.repeat(Number(id) % 300))).join(''));
+        for (let from = 0, n = 0; from < bytes.length; n++) {
+          const length = 1 + ((n * 7919) % 4000);
+          appendFileSync(file, bytes.subarray(from, from + length));
+          from += length;
+          await pause(1);
+        }
+        await settles(ingesting, ids);
+      }),
+    ));
+
+  for (const [kind, bad] of [
+    ['a rejected line', 'null\n'],
+    ['a line that DuckDB rejects', '{]}\n'],
+    ['a Windows line end', '\r\n'],
+    ['blank lines', ' \n\t\n'],
+    ['an invalid byte', Buffer.from('{"id":"bad","project":"\xff"}\n', 'latin1')],
+    ['a lone surrogate', '{"id":"bad","project":"\\ud800"}\n'],
+    ['NULs', `\0\0\0${'{"id":"bad"}'}\n`],
+    ['a rejected line of 2 MiB', `${'x'.repeat(2 * 1024 * 1024)}\n`],
+  ] as const) {
+    it(`gives every line once when it grows behind ${kind}`, () =>
+      withFolder(async (data) => {
+        const read = async (ingesting: Ingesting) =>
+          (await idsOf(ingesting, SOURCE)).filter((id) => id !== 'bad');
+        let rejected = 0;
+        let lines = 0;
+        for (let round = 0; round < 3; round++) {
+          await withIngest(data, async (ingesting) => {
+            for (const id of ['a', 'b', 'c']) {
+              add(ingesting, 'app.log', `${round}${id}`);
+              ingesting.write(`${SOURCE}/app.log`, bad);
+              await eventually(async () =>
+                expect(await read(ingesting)).to.include(`${round}${id}`),
+              );
+            }
+            await passes(ingesting);
+            const ledger = await ingesting.ledger();
+            expect((await read(ingesting)).length).to.equal(3 * (round + 1));
+            if (round === 0) ({ rejected, lines } = ledger);
+            expect(ledger.rejected).to.equal(rejected * (round + 1));
+            expect(ledger.lines).to.equal(lines * (round + 1));
+          });
+        }
+      }));
+  }
+
+  it('gives its last line, that no newline closes, once, when it has been quiet', () =>
+    withFolder(async (data) => {
+      await withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/app.log`, line('a') + line('b').trim());
+        await settles(ingesting, ['a', 'b']);
+      });
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ['a', 'b']);
+        ingesting.write(`${SOURCE}/app.log`, '\n');
+        await settles(ingesting, ['a', 'b']);
+        ingesting.write(`${SOURCE}/app.log`, line('c') + line('d').trim());
+        await settles(ingesting, ['a', 'b', 'c', 'd']);
+        // A writer that puts the newline first.
+        ingesting.write(`${SOURCE}/app.log`, `\n${line('e').trim()}`);
+        await settles(ingesting, ['a', 'b', 'c', 'd', 'e']);
+      });
+    }));
+
+  it('keeps half a line at the end of a file that was deleted', () =>
+    withFolder((data) =>
+      withIngest(data, async ({ write, lines, rejected }) => {
+        write('edge_logs/a.ndjson', '{"id":"1"}\n{"id":"2');
+        await lines(1);
+        unlinkSync(join(data, 'logs', 'edge_logs', 'a.ndjson'));
+        expect(await lines(2)).to.include({ rows: 1, rejected: 1 });
+        expect((await rejected()).map(({ line }) => line)).to.deep.equal(['{"id":"2']);
+      }),
+    ));
+
+  it('gives one rejected line when a line goes on that was taken without its newline', () =>
+    withFolder(async (data) => {
+      const first = line('a').trim();
+      await withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/app.log`, first);
+        await settles(ingesting, ['a']);
+      });
+      await withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/app.log`, ` ,"x":1}\n${line('b')}`);
+        await settles(ingesting, ['a', 'b'], 1);
+        const [rejected] = await ingesting.rejected();
+        expect(rejected).to.include({ line: ',"x":1}', offset: BigInt(first.length + 1) });
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b'], 1));
+    }));
+
+  it('gives one rejected line when a whole object goes on in the line that was taken', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/app.log`, line('a').trim());
+        await settles(ingesting, ['a']);
+        ingesting.write(`${SOURCE}/app.log`, line('b') + line('c'));
+        await settles(ingesting, ['a', 'c'], 1);
+      }),
+    ));
+});
+
+describe('a file that is rotated by renaming', () => {
+  it('gives every line once, many times while it is written', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const ids: string[] = [];
+        const file = at(data, 'app.log');
+        for (let round = 0; round < 60; round++) {
+          for (let burst = 0; burst < 4; burst++) {
+            for (let i = 0; i < 5; i++) {
+              const id = `${round}-${burst}-${i}`;
+              appendFileSync(file, line(id));
+              ids.push(id);
+            }
+            await pause(5);
+          }
+          for (let n = round; n >= 1; n--) renameSync(`${file}.${n}`, `${file}.${n + 1}`);
+          renameSync(file, `${file}.1`);
+        }
+        await settles(ingesting, ids);
+      }),
+    ));
+
+  it('gives the lines that the old writer still writes to the renamed file', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const old = openSync(file, 'a');
+        writeSync(old, line('a'));
+        await holds(ingesting, ['a']);
+        renameSync(file, `${file}.1`);
+        writeSync(old, line('b'));
+        appendFileSync(file, line('c'));
+        await holds(ingesting, ['a', 'b', 'c']);
+        renameSync(`${file}.1`, `${file}.2`);
+        writeSync(old, line('d'));
+        await settles(ingesting, ['a', 'b', 'c', 'd']);
+        closeSync(old);
+      }),
+    ));
+
+  it('gives every line once when it happened while nothing ran', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b']));
+      appendFileSync(file, line('c'));
+      renameSync(file, `${file}.1`);
+      writeFileSync(file, line('d'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd']));
+      renameSync(`${file}.1`, `${file}.2`);
+      renameSync(file, `${file}.1`);
+      writeFileSync(file, line('e'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd', 'e']));
+    }));
+
+  for (const later of ['old', 'new']) {
+    it(`gives every line once when each file begins with the same line, and the ${later} one was written last`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        const header = line('header', 'x'.repeat(2000));
+        writeFileSync(file, header);
+        await withIngest(data, (ingesting) => settles(ingesting, ['header']));
+        appendFileSync(file, line('a') + line('b'));
+        renameSync(file, `${file}.1`);
+        writeFileSync(file, header + line('c'));
+        const [past, now] = [Date.now() / 1000 - 600, Date.now() / 1000 - 60];
+        utimesSync(`${file}.1`, past, later === 'old' ? now : past);
+        utimesSync(file, past, later === 'old' ? past : now);
+        await withIngest(data, (ingesting) =>
+          settles(ingesting, ['a', 'b', 'c', 'header', 'header']),
+        );
+      }));
+  }
+
+  for (const name of [
+    'app.log-20261120',
+    'app.log.2026-11-20T10',
+    'app-20261120.log',
+    'app.log-2026112010.backup',
+  ]) {
+    it(`gives every line once under the name ${name}`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a'));
+        await withIngest(data, async (ingesting) => {
+          await holds(ingesting, ['a']);
+          appendFileSync(file, line('b'));
+          renameSync(file, at(data, name));
+          appendFileSync(file, line('c'));
+          await settles(ingesting, ['a', 'b', 'c']);
+        });
+        await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c']));
+      }));
+  }
+});
+
+describe('a file that is rotated by copying and truncating', () => {
+  it('gives every line once, many times while it is written', () =>
+    withFolder(async (data) => {
+      const ids: string[] = [];
+      await withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        for (let round = 0; round < 40; round++) {
+          for (let burst = 0; burst < 4; burst++) {
+            for (let i = 0; i < 5; i++) {
+              const id = `${round}-${burst}-${i}`;
+              appendFileSync(file, line(id));
+              ids.push(id);
+            }
+            await pause(round % 7);
+          }
+          for (let n = round; n >= 1; n--) renameSync(`${file}.${n}`, `${file}.${n + 1}`);
+          copyFileSync(file, `${file}.1`);
+          if (round % 3 === 0) await pause(round % 5);
+          truncateSync(file, 0);
+        }
+        await settles(ingesting, ids);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  it('doubles nothing when lines are written between the copy and the truncation', () =>
+    withFolder(async (data) => {
+      const kept: string[] = [];
+      const between: string[] = [];
+      const check = async (ingesting: Ingesting) => {
+        await eventually(async () =>
+          expect(await idsOf(ingesting, SOURCE)).to.include.members(kept),
+        );
+        await passes(ingesting);
+        const found = await idsOf(ingesting, SOURCE);
+        expect(twice(found)).to.deep.equal([]);
+        expect([...kept, ...between]).to.include.members(found);
+      };
+      await withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        for (let round = 0; round < 25; round++) {
+          kept.push(...append(file, `${round}-kept`, 20));
+          await pause(round % 4 === 0 ? 60 : 3);
+          for (let n = round; n >= 1; n--) renameSync(`${file}.${n}`, `${file}.${n + 1}`);
+          copyFileSync(file, `${file}.1`);
+          between.push(...append(file, `${round}-between`, 5));
+          await pause((round % 5) * 20);
+          truncateSync(file, 0);
+        }
+        await check(ingesting);
+      });
+      await withIngest(data, check);
+    }));
+
+  it('doubles nothing when the original was read beyond the copy before the copy was seen', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      await withIngest(data, async (ingesting) => {
+        append(file, 'a', 10);
+        await ingesting.lines(10);
+        append(file, 'b', 10);
+        await ingesting.lines(20);
+      });
+      // A copy that was made between the two.
+      const text = readFileSync(file);
+      writeFileSync(`${file}.1`, text.subarray(0, text.length / 2));
+      await withIngest(data, async (ingesting) => {
+        await passes(ingesting);
+        expect(twice(await idsOf(ingesting, SOURCE))).to.deep.equal([]);
+        truncateSync(file, 0);
+        appendFileSync(file, line('c'));
+        await eventually(async () => expect(await idsOf(ingesting, SOURCE)).to.include('c'));
+        await passes(ingesting);
+        expect(twice(await idsOf(ingesting, SOURCE))).to.deep.equal([]);
+        expect((await ingesting.ledger()).lines).to.equal(21);
+      });
+    }));
+
+  it('doubles nothing when a copy stands where an older one did, and neither was seen before', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b'));
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ['a', 'b']);
+        renameSync(file, `${file}.1`);
+        await settles(ingesting, ['a', 'b']);
+      });
+      writeFileSync(file, line('c'));
+      renameSync(`${file}.1`, `${file}.2`);
+      copyFileSync(file, `${file}.1`);
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ['a', 'b', 'c']);
+        truncateSync(file, 0);
+        await settles(ingesting, ['a', 'b', 'c']);
+      });
+    }));
+
+  it('gives the lines that were unread when it happened, while nothing ran', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b']));
+      appendFileSync(file, line('c'));
+      copyFileSync(file, `${file}.1`);
+      truncateSync(file, 0);
+      appendFileSync(file, line('d'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd']));
+    }));
+
+  for (const [how, end] of [
+    ['truncated', (file: string) => truncateSync(file, 0)],
+    ['deleted', (file: string) => unlinkSync(file)],
+    [
+      'replaced',
+      (file: string) => {
+        unlinkSync(file);
+        writeFileSync(file, line('new'));
+      },
+    ],
+  ] as const) {
+    it(`is not doubled by its copy, which goes on when the original is ${how}`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a') + line('b'));
+        const after = how === 'replaced' ? ['new'] : [];
+        await withIngest(data, async (ingesting) => {
+          await holds(ingesting, ['a', 'b']);
+          copyFileSync(file, `${file}.1`);
+          await settles(ingesting, ['a', 'b']);
+        });
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ['a', 'b']);
+          appendFileSync(file, line('c'));
+          await settles(ingesting, ['a', 'b', 'c']);
+          copyFileSync(file, `${file}.1`);
+          await settles(ingesting, ['a', 'b', 'c']);
+          end(file);
+          // What only the copy holds: it was written to the original, and not read there.
+          appendFileSync(`${file}.1`, line('d'));
+          await settles(ingesting, ['a', 'b', 'c', 'd', ...after]);
+        });
+        await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd', ...after]));
+      }));
+  }
+});
+
+describe('a log that is read from its start though its path was known', () => {
+  const anew = (file: string, id: string) => appendFileSync(file, line(id));
+  for (const [kind, change, isNamed, isNamedWhenStopped] of [
+    ['was renamed', (file: string) => renameSync(file, `${file}.1`), false, false],
+    ['was packed', (file: string) => gzip(file), false, false],
+    ['was removed', (file: string) => unlinkSync(file), false, true],
+    ['was truncated', (file: string) => truncateSync(file, 0), true, true],
+    [
+      'was copied and truncated',
+      (file: string) => {
+        copyFileSync(file, `${file}.1`);
+        truncateSync(file, 0);
+      },
+      false,
+      false,
+    ],
+  ] as const) {
+    const names = (ingesting: Ingesting) => ingesting.warnings.map(({ file }) => file);
+    const named = (isNamed: boolean) => (isNamed ? [`${SOURCE}/app.log`] : []);
+
+    it(`is ${isNamed ? 'named' : 'passed over in silence'} where it ${kind}, while it is followed`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        await withIngest(data, async (ingesting) => {
+          anew(file, 'a');
+          await holds(ingesting, ['a']);
+          change(file);
+          anew(file, 'b');
+          await settles(ingesting, ['a', 'b']);
+          expect(names(ingesting)).to.deep.equal(named(isNamed));
+        });
+      }));
+
+    it(`is ${isNamedWhenStopped ? 'named once' : 'passed over in silence'} where it ${kind}, when nothing ran`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        anew(file, 'a');
+        await withIngest(data, (ingesting) => settles(ingesting, ['a']));
+        change(file);
+        anew(file, 'b');
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ['a', 'b']);
+          expect(names(ingesting)).to.deep.equal(named(isNamedWhenStopped));
+        });
+        renameSync(file, at(data, 'app.log.2'));
+        anew(file, 'c');
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ['a', 'b', 'c']);
+          expect(names(ingesting)).to.deep.equal([]);
+        });
+      }));
+  }
+});
+
+describe('a file that is truncated', () => {
+  for (const [kind, before, after] of [
+    ['to nothing and written with fewer bytes', 'abcd', 'ef'],
+    ['to nothing and written with as many bytes', 'abcd', 'efgh'],
+    ['to nothing and written beyond the offset', 'abcd', 'efghij'],
+    ['and written again with the same first line', 'abcd', 'aefghij'],
+    ['and written again with the same first line and fewer bytes', 'abcd', 'ae'],
+  ] as const) {
+    const texts = (ids: string) => [...ids].map((id) => line(id, 'x'.repeat(1500))).join('');
+
+    it(`${kind} is read from its start, while it is followed`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        await withIngest(data, async (ingesting) => {
+          appendFileSync(file, texts(before));
+          await holds(ingesting, [...before]);
+          truncateSync(file, 0);
+          appendFileSync(file, texts(after));
+          await settles(ingesting, [...before, ...after]);
+        });
+        await withIngest(data, (ingesting) => settles(ingesting, [...before, ...after]));
+      }));
+
+    it(`${kind} is read from its start, when nothing ran meanwhile`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, texts(before));
+        await withIngest(data, (ingesting) => holds(ingesting, [...before]));
+        truncateSync(file, 0);
+        appendFileSync(file, texts(after));
+        await withIngest(data, (ingesting) => settles(ingesting, [...before, ...after]));
+        await withIngest(data, (ingesting) => settles(ingesting, [...before, ...after]));
+      }));
+  }
+
+  it('to nothing gives nothing', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        appendFileSync(file, line('a'));
+        await holds(ingesting, ['a']);
+        truncateSync(file, 0);
+        await settles(ingesting, ['a']);
+        appendFileSync(file, line('b'));
+        await settles(ingesting, ['a', 'b']);
+      }),
+    ));
+
+  it('gives the lines of a writer that goes on at its old place, behind a hole', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const writer = openSync(at(data, 'app.log'), 'w');
+        const ids = ['a', 'b'];
+        writeSync(writer, line('a', 'x'.repeat(900_000)) + line('b', 'x'.repeat(900_000)));
+        await holds(ingesting, ids);
+        for (const id of ['c', 'd', 'e']) {
+          truncateSync(at(data, 'app.log'), 0);
+          writeSync(writer, line(id));
+          ids.push(id);
+          await settles(ingesting, ids);
+        }
+        closeSync(writer);
+      }),
+    ));
+
+  it('mixes no line of before with one of after, in the middle of a batch', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      for (let part = 0; part < 20; part++) append(file, `before-${part}`, 5000);
+      await withIngest(data, async (ingesting) => {
+        await eventually(() => {
+          const { pendingBytes } = ingesting.ingest.status().sources[0] ?? { pendingBytes: 0 };
+          expect(pendingBytes).to.be.greaterThan(0);
+        });
+        truncateSync(file, 0);
+        const after = append(file, 'after', 100);
+        await eventually(async () =>
+          expect(await idsOf(ingesting, SOURCE)).to.include.members(after),
+        );
+        await passes(ingesting);
+        const ids = await idsOf(ingesting, SOURCE);
+        expect(twice(ids)).to.deep.equal([]);
+        expect(ids.filter((id) => !/^(before-\d+|after)-\d+$/.test(id))).to.deep.equal([]);
+        expect(await ingesting.ledger()).to.include({ rejected: 0, lines: ids.length });
+      });
+    }));
+});
+
+describe('a file that is deleted', () => {
+  it('is read to its end when bytes of it were unread', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      await withIngest(data, async (ingesting) => {
+        appendFileSync(file, line('a'));
+        await holds(ingesting, ['a']);
+        appendFileSync(file, line('b') + line('c').trim());
+        unlinkSync(file);
+        await settles(ingesting, ['a', 'b', 'c']);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c']));
+    }));
+
+  it('is read to its end when its writer goes on, and is closed at last', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const writer = openSync(file, 'a');
+        writeSync(writer, line('a'));
+        await holds(ingesting, ['a']);
+        unlinkSync(file);
+        writeSync(writer, line('b'));
+        await holds(ingesting, ['a', 'b']);
+        closeSync(writer);
+        await eventually(() => expect(openFiles(file)).to.equal(0));
+        await settles(ingesting, ['a', 'b']);
+      }),
+    ));
+
+  for (const [kind, after] of [
+    ['shorter', 'd'],
+    ['as long', 'def'],
+    ['longer', 'defgh'],
+    ['longer with the same first line', 'adefg'],
+  ] as const) {
+    const text = [...after].map((id) => line(id)).join('');
+
+    it(`and made again at once is a new one, ${kind}`, () =>
+      withFolder((data) =>
+        withIngest(data, async (ingesting) => {
+          const file = at(data, 'app.log');
+          appendFileSync(file, line('a') + line('b') + line('c'));
+          await holds(ingesting, [...'abc']);
+          unlinkSync(file);
+          writeFileSync(file, text);
+          await settles(ingesting, [...'abc', ...after]);
+        }),
+      ));
+
+    it(`and made again, mostly with the same inode, while nothing ran is a new one, ${kind}`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a') + line('b') + line('c'));
+        await withIngest(data, (ingesting) => holds(ingesting, [...'abc']));
+        unlinkSync(file);
+        writeFileSync(file, text);
+        await withIngest(data, (ingesting) => settles(ingesting, [...'abc', ...after]));
+      }));
+  }
+
+  it('gives its inode to a file of another name without harm', () =>
+    withFolder(async (data) => {
+      writeFileSync(at(data, 'a.log'), line('a'));
+      await withIngest(data, (ingesting) => holds(ingesting, ['a']));
+      unlinkSync(at(data, 'a.log'));
+      writeFileSync(at(data, 'b.log'), line('b') + line('c'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c']));
+    }));
+});
+
+describe('two files', () => {
+  it('that begin with the same 4 KiB are two', () =>
+    withFolder(async (data) => {
+      const header = line('header', 'x'.repeat(4200));
+      const ids = ['header', 'header', 'a', 'b', 'c'];
+      await withIngest(data, async (ingesting) => {
+        ingesting.write(`${SOURCE}/a.ndjson`, header);
+        ingesting.write(`${SOURCE}/b.ndjson`, header);
+        await holds(ingesting, ['header', 'header']);
+        ingesting.write(`${SOURCE}/a.ndjson`, line('a'));
+        ingesting.write(`${SOURCE}/b.ndjson`, line('b') + line('c'));
+        await settles(ingesting, ids);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  it('with the same content are two, unless the name of one is a rotation of the other', () =>
+    withFolder(async (data) => {
+      const a = at(data, 'a.ndjson');
+      writeFileSync(a, line('a') + line('b'));
+      const ids = ['a', 'a', 'b', 'b'];
+      await withIngest(data, async (ingesting) => {
+        await holds(ingesting, ['a', 'b']);
+        copyFileSync(a, at(data, 'b.ndjson'));
+        await settles(ingesting, ids);
+      });
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ids);
+        copyFileSync(a, at(data, 'a.ndjson.1'));
+        mkdirSync(at(data, 'elsewhere'));
+        await settles(ingesting, ids);
+        // Rotated files may be moved to a folder of their own.
+        copyFileSync(a, at(data, 'elsewhere/a.ndjson.1'));
+        await settles(ingesting, ids);
+        copyFileSync(a, at(data, 'elsewhere/a.ndjson'));
+        await settles(ingesting, [...ids, 'a', 'b']);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, [...ids, 'a', 'b']));
+    }));
+
+  it('that are hard links of each other are one', () =>
+    withFolder(async (data) => {
+      const ids = ['a', 'b', 'c'];
+      await withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        appendFileSync(file, line('a'));
+        await holds(ingesting, ['a']);
+        linkSync(file, at(data, 'link.log'));
+        appendFileSync(file, line('b'));
+        await settles(ingesting, ['a', 'b']);
+        unlinkSync(file);
+        appendFileSync(at(data, 'link.log'), line('c'));
+        await settles(ingesting, ids);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  it('that are hard links in the folders of two sources are read once', () =>
+    withFolder(async (data) => {
+      const both = async (ingesting: Ingesting) =>
+        (await ingesting.ledger(SOURCE)).lines + (await ingesting.ledger('auth_logs')).lines;
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a') + line('b'));
+      mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+      linkSync(file, join(data, 'logs/auth_logs/app.log'));
+      for (let round = 0; round < 3; round++) {
+        await withIngest(data, async (ingesting) => {
+          await eventually(async () => expect(await both(ingesting)).to.be.at.least(2 + round));
+          await passes(ingesting);
+          appendFileSync(file, line(`c${round}`));
+          await eventually(async () => expect(await both(ingesting)).to.be.at.least(3 + round));
+          await passes(ingesting);
+          expect(await both(ingesting)).to.equal(3 + round);
+        });
+      }
+    }));
+});
+
+describe('what is not a log file', () => {
+  it('is not read, and is named with a reason', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const outside = join(data, 'outside.log');
+        writeFileSync(outside, line('outside'));
+        appendFileSync(at(data, 'app.log'), line('a'));
+        symlinkSync(outside, at(data, 'out.log'));
+        symlinkSync('/etc/passwd', at(data, 'passwd.log'));
+        symlinkSync(join(data, 'store/tailpond.duckdb'), at(data, 'database.log'));
+        symlinkSync('nowhere.log', at(data, 'broken.log'));
+        symlinkSync('loop.log', at(data, 'loop.log'));
+        symlinkSync(data, at(data, 'folder.log'));
+        mkdirSync(at(data, 'empty.ndjson'));
+        execFileSync('mkfifo', [at(data, 'pipe.log')]);
+        execFileSync('mknod', [at(data, 'device.log'), 'p']);
+        writeFileSync(at(data, 'notes.txt'), line('text'));
+        writeFileSync(at(data, 'app.log.old'), line('old'));
+        writeFileSync(at(data, 'app.log.zst'), line('zst'));
+        writeFileSync(at(data, '.hidden.log'), line('hidden'));
+        mkdirSync(at(data, '.folder'));
+        writeFileSync(at(data, '.folder/app.log'), line('hidden'));
+        mkdirSync(join(data, 'logs/nginx'));
+        writeFileSync(join(data, 'logs/nginx/app.log'), line('unknown'));
+        writeFileSync(join(data, 'logs/app.log'), line('unknown'));
+        const socket = createServer().listen(at(data, 'socket.log'));
+        try {
+          const named = ['nginx', 'app.log'].concat(
+            [
+              ...['out.log', 'passwd.log', 'database.log', 'broken.log', 'loop.log', 'folder.log'],
+              ...[
+                'pipe.log',
+                'device.log',
+                'socket.log',
+                'notes.txt',
+                'app.log.old',
+                'app.log.zst',
+              ],
+            ].map((name) => `${SOURCE}/${name}`),
+          );
+          await eventually(() =>
+            expect(ingesting.refused().map(({ path }) => path)).to.have.members(named),
+          );
+          for (const { path, reason, source } of ingesting.refused()) {
+            expect(reason, path).to.be.a('string').and.not.equal('');
+            expect(source, path).to.equal(path.startsWith(SOURCE) ? SOURCE : null);
+          }
+          appendFileSync(at(data, 'app.log'), line('b'));
+          await settles(ingesting, ['a', 'b']);
+        } finally {
+          socket.close();
+        }
+      }),
+    ));
+
+  it('is a file of our own outside of the logs folder', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        writeFileSync(join(data, 'app.log'), line('own'));
+        writeFileSync(join(data, 'store/staging/own.ndjson'), line('own'));
+        writeFileSync(join(data, 'store/own.log'), line('own'));
+        add(ingesting, 'app.log', 'a');
+        await settles(ingesting, ['a']);
+        expect(ingesting.refused()).to.deep.equal([]);
+      }),
+    ));
+
+  it('is a symbolic link to a log file, which is read once, under its own name', () =>
+    withFolder(async (data) => {
+      await withIngest(data, async (ingesting) => {
+        add(ingesting, 'app.log', 'a');
+        symlinkSync('app.log', at(data, 'link.log'));
+        mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+        symlinkSync(at(data, 'app.log'), join(data, 'logs/auth_logs/link.log'));
+        await settles(ingesting, ['a']);
+        expect((await ingesting.ledger('auth_logs')).lines).to.equal(0);
+        expect(ingesting.refused()).to.deep.equal([]);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ['a']));
+    }));
+
+  for (const [order, mark] of [
+    ['little', [0xff, 0xfe]],
+    ['big', [0xfe, 0xff]],
+  ] as const) {
+    it(`is a UTF-16 file (${order} endian), until it is written anew`, () =>
+      withFolder(async (data) => {
+        const text = Buffer.from(line('wide'), 'utf16le');
+        if (order === 'big') text.swap16();
+        const file = at(data, 'wide.log');
+        writeFileSync(file, Buffer.concat([Buffer.from(mark), text]));
+        const refused = (ingesting: Ingesting) =>
+          eventually(() => {
+            const [refusal] = ingesting.refused();
+            expect(refusal).to.include({ source: SOURCE, path: `${SOURCE}/wide.log` });
+            expect(refusal?.reason).to.include('UTF-16');
+          });
+        await withIngest(data, async (ingesting) => {
+          await refused(ingesting);
+          add(ingesting, 'app.log', 'a');
+          await settles(ingesting, ['a']);
+          appendFileSync(file, text);
+          await settles(ingesting, ['a']);
+          await refused(ingesting);
+        });
+        await withIngest(data, async (ingesting) => {
+          await refused(ingesting);
+          writeFileSync(file, line('b'));
+          await settles(ingesting, ['a', 'b']);
+          await eventually(() => expect(ingesting.refused()).to.deep.equal([]));
+        });
+      }));
+  }
+
+  it('is a UTF-16 file that was empty when it was first seen', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        writeFileSync(at(data, 'wide.log'), '');
+        await passes(ingesting);
+        const text = Buffer.from(`\ufeff${line('wide')}${line('wide')}`, 'utf16le');
+        appendFileSync(at(data, 'wide.log'), text);
+        await eventually(() =>
+          expect(ingesting.refused().map(({ path }) => path)).to.deep.equal([`${SOURCE}/wide.log`]),
+        );
+        await settles(ingesting, []);
+      }),
+    ));
+
+  it('is a file that may not be read, until it may', () =>
+    withFolder(async (data) => {
+      // Root may read everything: then another user's rights are taken for the time of the test.
+      const root = process.geteuid?.() === 0;
+      if (root) chownSync(data, 65_534, 65_534);
+      if (root) process.seteuid?.(65_534);
+      try {
+        await withIngest(data, async (ingesting) => {
+          writeFileSync(at(data, 'closed.log'), line('b'), { mode: 0 });
+          add(ingesting, 'app.log', 'a');
+          await eventually(() =>
+            expect(ingesting.refused().map(({ path }) => path)).to.deep.equal([
+              `${SOURCE}/closed.log`,
+            ]),
+          );
+          await settles(ingesting, ['a']);
+          chmodSync(at(data, 'closed.log'), 0o600);
+          await settles(ingesting, ['a', 'b']);
+          expect(ingesting.refused()).to.deep.equal([]);
+        });
+      } finally {
+        if (root) process.seteuid?.(0);
+      }
+    }));
+});
+
+describe('a file whose name has a date', () => {
+  it('is read while it never rests', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'vector-2026-11-21.log');
+        const writer = setInterval(() => appendFileSync(file, line(`n${performance.now()}`)), 50);
+        try {
+          await eventually(async () => expect((await ingesting.ledger()).lines).to.be.above(20));
+        } finally {
+          clearInterval(writer);
+        }
+      }),
+    ));
+});
+
+describe('a compressed file', () => {
+  it('doubles nothing when it was copied before its original was read on and truncated', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a'));
+        await holds(ingesting, ['a']);
+        copyFileSync(file, `${file}.1`);
+        appendFileSync(file, line('b') + line('c'));
+        await holds(ingesting, ['a', 'b', 'c']);
+        truncateSync(file);
+        gzip(`${file}.1`);
+        appendFileSync(file, line('d'));
+        await settles(ingesting, ['a', 'b', 'c', 'd']);
+      }),
+    ));
+
+  it('gives its lines, of every member', () =>
+    withFolder(async (data) => {
+      const two = Buffer.concat([
+        gzipSync(line('a') + line('b').slice(0, 9)),
+        gzipSync(line('b').slice(9) + line('c')),
+      ]);
+      writeFileSync(at(data, 'app.log.1.gz'), two);
+      writeFileSync(at(data, 'other.ndjson.gz'), gzipSync(line('d') + line('e').trim()));
+      writeFileSync(at(data, 'empty.log.gz'), gzipSync(''));
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abcde']));
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abcde']));
+    }));
+
+  it('doubles nothing when the file was read before', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      await withIngest(data, async (ingesting) => {
+        append(file, 'a', 100);
+        await ingesting.lines(100);
+        renameSync(file, `${file}.1`);
+        append(file, 'b', 10);
+        await ingesting.lines(110);
+        gzip(`${file}.1`);
+        await passes(ingesting);
+        append(file, 'c', 10);
+        await ingesting.lines(120);
+        await passes(ingesting);
+        expect(await ingesting.ledger()).to.include({ lines: 120, rows: 120 });
+      });
+      renameSync(`${file}.1.gz`, `${file}.2.gz`);
+      renameSync(file, `${file}.1`);
+      gzip(`${file}.1`);
+      await withIngest(data, async (ingesting) => {
+        await passes(ingesting);
+        expect(await ingesting.ledger()).to.include({ lines: 120, rows: 120 });
+      });
+    }));
+
+  it('gives the lines of a file that was not read to its end before', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      await withIngest(data, async (ingesting) => {
+        append(file, 'a', 100);
+        await ingesting.lines(100);
+        append(file, 'b', 10);
+        renameSync(file, `${file}.1`);
+        gzip(`${file}.1`);
+        await ingesting.lines(110);
+        await passes(ingesting);
+        expect((await ingesting.ledger()).lines).to.equal(110);
+        append(file, 'c', 10);
+        await ingesting.lines(120);
+      });
+      append(file, 'd', 10);
+      renameSync(`${file}.1.gz`, `${file}.2.gz`);
+      renameSync(file, `${file}.1`);
+      gzip(`${file}.1`);
+      append(file, 'e', 10);
+      await withIngest(data, async (ingesting) => {
+        await ingesting.lines(140);
+        await passes(ingesting);
+        expect(twice(await idsOf(ingesting, SOURCE))).to.deep.equal([]);
+        expect(await ingesting.ledger()).to.include({ lines: 140, rows: 140 });
+      });
+    }));
+
+  it('is named while its end is missing, and read once when it is complete', () =>
+    withFolder(async (data) => {
+      const ids = Array.from({ length: 3000 }, (_, i) => `${i}`);
+      const whole = gzipSync(ids.map((id) => line(id, `${Math.sin(Number(id))}`)).join(''));
+      const file = at(data, 'app.log.1.gz');
+      writeFileSync(file, whole.subarray(0, whole.length / 2));
+      const named = (ingesting: Ingesting) =>
+        eventually(() =>
+          expect(ingesting.refused().map(({ path }) => path)).to.deep.equal([
+            `${SOURCE}/app.log.1.gz`,
+          ]),
+        );
+      await withIngest(data, async (ingesting) => {
+        await named(ingesting);
+        add(ingesting, 'other.log', 'other');
+        await eventually(async () => expect(await idsOf(ingesting, SOURCE)).to.include('other'));
+      });
+      await withIngest(data, async (ingesting) => {
+        await named(ingesting);
+        appendFileSync(file, whole.subarray(whole.length / 2));
+        await settles(ingesting, [...ids, 'other']);
+        expect(ingesting.refused()).to.deep.equal([]);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, [...ids, 'other']));
+    }));
+
+  it('that is not one is named, and does no harm', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        writeFileSync(at(data, 'app.log.gz'), line('plain'));
+        add(ingesting, 'app.log', 'a');
+        await eventually(() =>
+          expect(ingesting.refused().map(({ path }) => path)).to.deep.equal([
+            `${SOURCE}/app.log.gz`,
+          ]),
+        );
+        await settles(ingesting, ['a']);
+      }),
+    ));
+});
+
+describe('folders', () => {
+  it('may be moved together, between two runs', () =>
+    withFolder(async (folder) => {
+      const [old, moved] = [join(folder, 'old'), join(folder, 'moved')];
+      writeFileSync(at(old, 'app.log'), line('a'));
+      writeFileSync(at(old, 'deep/er/app.log.1'), line('b') + line('c').trim());
+      await withIngest(old, (ingesting) => settles(ingesting, ['a', 'b', 'c']));
+      renameSync(old, moved);
+      appendFileSync(at(moved, 'app.log'), line('d'));
+      await withIngest(moved, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd']));
+    }));
+
+  it('may be copied together, between two runs', () =>
+    withFolder(async (folder) => {
+      const [old, copy] = [join(folder, 'old'), join(folder, 'copy')];
+      const ids = ['a', 'b', 'c', 'd'];
+      writeFileSync(at(old, 'app.log'), line('a'));
+      writeFileSync(at(old, 'app.log.1'), line('b'));
+      writeFileSync(at(old, 'app.log.2.gz'), gzipSync(line('c')));
+      writeFileSync(at(old, 'deep/app.log'), line('d'));
+      await withIngest(old, (ingesting) => settles(ingesting, ids));
+      cpSync(old, copy, { recursive: true });
+      appendFileSync(at(copy, 'app.log'), line('e'));
+      await withIngest(copy, (ingesting) => settles(ingesting, [...ids, 'e']));
+      await withIngest(copy, (ingesting) => settles(ingesting, [...ids, 'e']));
+    }));
+
+  it('are found again when the logs folder is moved away and made anew', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        add(ingesting, 'app.log', 'a');
+        await holds(ingesting, ['a']);
+        renameSync(join(data, 'logs'), join(data, 'away'));
+        await pause(100);
+        appendFileSync(join(data, 'away', SOURCE, 'app.log'), line('b'));
+        writeFileSync(at(data, 'app.log'), line('c') + line('d'));
+        writeFileSync(at(data, 'other.log'), line('e'));
+        await holds(ingesting, ['a', 'b', 'c', 'd', 'e']);
+        await passes(ingesting);
+        add(ingesting, 'app.log', 'f');
+        await settles(ingesting, ['a', 'b', 'c', 'd', 'e', 'f']);
+      }),
+    ));
+
+  it('are found again when the folder of a source is deleted and made anew', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        add(ingesting, 'app.log', 'a');
+        await holds(ingesting, ['a']);
+        rmSync(join(data, 'logs', SOURCE), { recursive: true });
+        await passes(ingesting);
+        writeFileSync(at(data, 'app.log'), line('b'));
+        await settles(ingesting, ['a', 'b']);
+      }),
+    ));
+
+  it('may be nested, may move, and may appear with files in them', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const ids: string[] = [];
+        for (const path of [
+          'a.log',
+          'b/a.log',
+          'b/c/a.log',
+          'b/c/d/e/f/g/a.log',
+          'b c/\u00e4.json',
+        ])
+          ids.push(add(ingesting, path, path));
+        await settles(ingesting, ids);
+        renameSync(at(data, 'b'), at(data, 'moved'));
+        appendFileSync(at(data, 'moved/c/a.log'), line('more'));
+        await settles(ingesting, [...ids, 'more']);
+        mkdirSync(join(data, 'built/in'), { recursive: true });
+        writeFileSync(join(data, 'built/in/x.jsonl'), line('built'));
+        renameSync(join(data, 'built'), at(data, 'built'));
+        await settles(ingesting, [...ids, 'more', 'built']);
+      }),
+    ));
+
+  it('may hold many files, that all grow', () =>
+    withFolder(async (data) => {
+      const names = Array.from({ length: 300 }, (_, i) => `d${i % 7}/f${i}.log`);
+      const ids: string[] = [];
+      for (let round = 0; round < 3; round++) {
+        await withIngest(data, async (ingesting) => {
+          for (const part of ['x', 'y']) {
+            for (const name of names) ids.push(add(ingesting, name, `${name}-${round}${part}`));
+            await ingesting.lines(ids.length);
+          }
+          await settles(ingesting, ids);
+          const { files } = ingesting.ingest.status().sources[0] ?? {};
+          expect(files).to.equal(300);
+        });
+      }
+    }));
+
+  it('may hold files with any name', () =>
+    withFolder(async (data) => {
+      const names = [
+        "it's; drop table files; --.log",
+        '"quoted".log',
+        'new\nline.log',
+        'tab\tand\u0001.log',
+        'back\\slash.log',
+        '\u{1f600}\u0301.log',
+        `${'x'.repeat(251)}.log`,
+        ' .log',
+        '%s$1`.log',
+        '-rf.log',
+        '__proto__.log',
+        'app.log.log',
+        'a.b.c.ndjson',
+      ];
+      const ids = names.map((_, i) => `${i}`);
+      for (const [i, name] of names.entries()) writeFileSync(at(data, name), `${line(`${i}`)}7\n`);
+      const undecodable = Buffer.concat([
+        Buffer.from(at(data, '')),
+        Buffer.from([0x2f, 0xff, 0xfe]),
+        Buffer.from('.log'),
+      ]);
+      writeFileSync(undecodable, line('undecodable'));
+      for (let round = 0; round < 2; round++) {
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ids, names.length);
+          const rejected = await ingesting.rejected();
+          expect(rejected.map(({ file }) => file)).to.have.members(
+            names.map((name) => `${SOURCE}/${name}`),
+          );
+          expect(ingesting.refused()).to.have.length(1);
+          expect(ingesting.refused()[0]?.path).to.equal(`${SOURCE}/\ufffd\ufffd.log`);
+        });
+      }
+    }));
+
+  it('of every extension and rotation are read', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const names = [
+          ...['a.ndjson', 'b.jsonl', 'c.json', 'd.log', 'e.ndjson.1', 'f.jsonl-20261120'],
+          ...['g.json.2026-11-20T10', 'h.log.12', 'i.log.2026-11-20', 'j.log.20261120T100000'],
+        ];
+        for (const name of names) add(ingesting, name, name);
+        await settles(ingesting, names);
+        expect(ingesting.refused()).to.deep.equal([]);
+      }),
+    ));
+
+  it('are left as they are: no file in them is changed or removed', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const text = line('a') + line('b').trim();
+        writeFileSync(file, text);
+        const { mtimeMs, mode } = statSync(file);
+        await settles(ingesting, ['a', 'b']);
+        expect(existsSync(file) && readFileSync(file, 'utf8')).to.equal(text);
+        expect(statSync(file)).to.include({ mtimeMs, mode });
+      }),
+    ));
+});
+
+function line(id: string, text = ''): string {
+  return `{"id":"${id}","timestamp":"2026-11-20T10:00:00Z","event_message":"m${text}","metadata":{"request":{"path":"/${id}"}}}\n`;
+}
+
+/** The path of a file in the source's folder, whose folder is made if it is not there. */
+function at(data: string, name: string): string {
+  const path = join(data, 'logs', SOURCE, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  return path;
+}
+
+function add(ingesting: Ingesting, name: string, id: string): string {
+  ingesting.write(`${SOURCE}/${name}`, line(id));
+  return id;
+}
+
+/** Appends many lines in one write; gives their ids. */
+function append(file: string, name: string, count: number): string[] {
+  const ids = Array.from({ length: count }, (_, i) => `${name}-${i}`);
+  appendFileSync(file, ids.map((id) => line(id)).join(''));
+  return ids;
+}
+
+function gzip(file: string): void {
+  execFileSync('gzip', [file]);
+}
+
+async function idsOf(ingesting: Ingesting, source: Source): Promise<string[]> {
+  const { rows } = await ingesting.store.query(
+    `select id from ${source} order by id`,
+    {},
+    { maxRows: 1_000_000 },
+  );
+  return rows.map(([id]) => String(id));
+}
+
+function twice(ids: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return ids.filter((id) => seen.size === seen.add(id).size);
+}
+
+/** How many descriptors of this process are open on a file that was deleted. */
+function openFiles(file: string): number {
+  const links = execFileSync('sh', ['-c', `ls -l /proc/${process.pid}/fd 2> /dev/null || true`], {
+    encoding: 'utf8',
+  });
+  return links.split('\n').filter((link) => link.endsWith(`${file} (deleted)`)).length;
+}
+
+/** Waits until the source holds these ids, in any order. */
+async function holds(ingesting: Ingesting, ids: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const { lastError: trouble } = ingesting.ingest.status();
+    const found = await idsOf(ingesting, SOURCE);
+    const [missing, surplus] = [without(ids, found), without(found, ids)];
+    expect({ trouble, missing, surplus }).to.deep.equal({
+      trouble: null,
+      missing: [],
+      surplus: [],
+    });
+  }, 15_000);
+}
+
+/** The ids that are left of `ids` when each of `others` took one away. */
+function without(ids: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const id of others) left.set(id, (left.get(id) ?? 0) + 1);
+  return ids.filter((id) => {
+    const count = left.get(id) ?? 0;
+    left.set(id, count - 1);
+    return count <= 0;
+  });
+}
+
+/** The source holds these ids, and still does when everything that is there now was looked at. */
+async function settles(ingesting: Ingesting, ids: readonly string[], rejected = 0): Promise<void> {
+  await holds(ingesting, ids);
+  await passes(ingesting);
+  await holds(ingesting, ids);
+  const { length } = ids;
+  expect(await ingesting.ledger()).to.include({
+    rows: length,
+    stored: length,
+    rejected,
+    lines: length + rejected,
+  });
+}
+
+let marks = 0;
+
+/** Waits until two files were found and taken that begin now; the first has the name of a rotated one, which waits longer. */
+async function passes(ingesting: Ingesting): Promise<void> {
+  for (const suffix of ['.1', '']) {
+    const before = (await ingesting.ledger('storage_logs')).lines;
+    ingesting.write(`storage_logs/mark${process.pid}x${marks++}.log${suffix}`, line('mark'));
+    await ingesting.lines(before + 1, 'storage_logs');
+  }
+}

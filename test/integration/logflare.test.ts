@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { SOURCES } from '../../ingest/index.ts';
+import { writeTokenFile } from '../../server/auth/token-file.ts';
+import { digestOf, makeToken } from '../../server/auth/tokens.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { LOGFLARE_NAMES } from '../../server/push/source.ts';
+import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+
+const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
+  withFolder((data) => withApp(data, action, settings));
+
+const PATHS = ['/api/backends', '/api/sources'];
+
+describe('what Studio asks Logflare for', () => {
+  it('is told that there are no log drains, by a bare array, whatever it filters by', () =>
+    serving(async ({ http }) => {
+      // As Studio writes it, brackets escaped; then as curl would.
+      for (const query of [
+        '',
+        '?metadata%5Btype%5D=log-drain',
+        '?metadata[type]=log-drain',
+        '?%',
+      ]) {
+        const { status, text, headers } = await http
+          .get(`/api/backends${query}`)
+          .set('Authorization', `Bearer ${TOKEN}`)
+          .set('Content-Type', 'application/json');
+        expect([status, text], query).to.deep.equal([200, '[]']);
+        expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+        expect(headers['cache-control']).to.equal('private, no-cache');
+      }
+    }));
+
+  it('is told the sources by the names that Logflare gives them', () =>
+    serving(async ({ get }) => {
+      const { status, body } = await get('/api/sources');
+      expect(status).to.equal(200);
+      expect(body.map(({ token }: { token: string }) => token)).to.deep.equal(SOURCES);
+      expect(body.map(({ name }: { name: string }) => name)).to.deep.equal([
+        'cloudflare.logs.prod',
+        'postgres.logs',
+        'deno-relay-logs',
+        'deno-subhosting-events',
+        'gotrue.logs.prod',
+        'realtime.logs.prod',
+        'storage.logs.prod.2',
+        'postgREST.logs.prod',
+        'pgbouncer.logs.prod',
+      ]);
+      expect(new Set(Object.values(LOGFLARE_NAMES))).to.have.property('size', SOURCES.length);
+      expect(body[8]).to.deep.equal({
+        id: 9,
+        name: 'pgbouncer.logs.prod',
+        token: 'pgbouncer_logs',
+        retention_days: null,
+        backends: [],
+      });
+    }));
+
+  it('is told how many days each source is kept', () => {
+    const { config } = readConfig({ TAILPOND_RETENTION: '30d,auth_logs=off,edge_logs=12h' });
+    return serving(
+      async ({ get }) => {
+        const { body } = await get('/api/sources');
+        const days = Object.fromEntries(
+          body.map(({ token, retention_days }: Record<string, unknown>) => [token, retention_days]),
+        );
+        expect(days).to.include({ edge_logs: 0.5, postgres_logs: 30, auth_logs: null });
+      },
+      { limits: config },
+    );
+  });
+
+  it('needs a token with the scope query, also one that is pinned to a project', () =>
+    withFolder((data) => {
+      const token = (scopes: 'query'[] | 'ingest'[] | 'admin'[], project?: string) => {
+        const id = `${scopes[0]}${project ?? ''}`;
+        const text = makeToken(id);
+        const hash = digestOf(text).toString('hex');
+        return { text, entry: { id, hash, scopes, ...(project ? { project } : {}) } };
+      };
+      const [query, pinned, ingest, admin] = [
+        token(['query']),
+        token(['query'], 'default'),
+        token(['ingest']),
+        token(['admin']),
+      ];
+      writeTokenFile(
+        `${data}/tokens.json`,
+        [query, pinned, ingest, admin].map(({ entry }) => entry),
+      );
+      return withApp(data, async ({ http }) => {
+        for (const path of PATHS) {
+          expect((await http.get(path)).status, path).to.equal(401);
+          for (const { text } of [query, pinned])
+            expect((await http.get(path).set('X-API-KEY', text)).status, path).to.equal(200);
+          for (const { text } of [ingest, admin]) {
+            const { status, body } = await http.get(path).set('X-API-KEY', text);
+            expect([status, body.code], path).to.deep.equal([403, 'SCOPE_MISSING']);
+          }
+        }
+      });
+    }));
+
+  it('says in error.message that a log drain cannot be made', () =>
+    serving(async ({ http }) => {
+      for (const path of PATHS)
+        for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
+          const response = await http[method](path).set('X-API-KEY', TOKEN).send({ name: 'drain' });
+          expect(response.status, `${method} ${path}`).to.equal(405);
+          expect(response.headers.allow).to.equal('GET, HEAD');
+          expect(response.body.error.message).to.match(/no log drains/);
+        }
+      for (const path of PATHS)
+        expect((await http.head(path).set('X-API-KEY', TOKEN)).status).to.equal(200);
+    }));
+
+  it('says in error.message that there is no endpoint of a name that Logflare has not either', () =>
+    serving(async ({ get }) => {
+      for (const name of ['usage.api-requests-count', 'service-health', 'functions.inv-stats']) {
+        const { status, body } = await get(`/api/endpoints/query/${name}?project=default`);
+        expect([status, body.code], name).to.deep.equal([404, 'ENDPOINT_UNKNOWN']);
+        expect(body.error.message).to.be.a('string').and.not.empty;
+      }
+    }));
+});

@@ -1,0 +1,631 @@
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { FileState, Source } from '../../ingest/index.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { startRetention } from '../../server/retention-job.ts';
+import type { LedgerEntry, Removal, Store } from '../../server/store/index.ts';
+import { readBlocks } from '../e2e/docs/markdown.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import {
+  eventually,
+  keep,
+  size,
+  spawnService,
+  unlimited,
+  withApp,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
+import {
+  append,
+  DAY,
+  HOUR,
+  type SimulatedClock,
+  simulatedClock,
+} from '../support/simulated-store.ts';
+import { SLOW } from '../support/slow.ts';
+
+const ROW_GROUP = 122_880;
+
+describe('retention', function () {
+  this.timeout(300_000);
+
+  it('removes rows and rejected lines of each source by its age, and the ledger says so', () =>
+    withSimulated(async (store, clock) => {
+      for (let day = 0; day < 3; day++) {
+        await append(store, 'edge_logs', 100, { from: day * 100, rejected: 7 });
+        await append(store, 'auth_logs', 50, { from: day * 50, rejected: 3 });
+        await append(store, 'realtime_logs', 10, { from: day * 10 });
+        clock.advance(DAY);
+      }
+      // The lines are 3, 2 and 1 days old.
+      const limits = keep(1.5 * DAY, { auth_logs: 12 * HOUR, realtime_logs: Infinity });
+      const removed = total(await store.retention.run(limits));
+      expect(removed).to.deep.equal({
+        'edge_logs rows': 200,
+        'edge_logs rejected': 14,
+        'auth_logs rows': 150,
+        'auth_logs rejected': 9,
+      });
+      expect(await ids(store, 'edge_logs')).to.deep.equal([200, 299]);
+      expect((await ledger(store, 'auth_logs')).oldest_ingested).to.equal(null);
+      expect(await ids(store, 'realtime_logs')).to.deep.equal([0, 29]);
+      const entry = await ledger(store, 'edge_logs');
+      expect(entry).to.include({
+        lines: 321,
+        rows: 300,
+        rejected: 21,
+        removed: 200,
+        removed_rejected: 14,
+        stored: 100,
+        oldest_ingested: '2026-03-03T00:00:00Z',
+      });
+      expect(await store.rejected('edge_logs', 1000)).to.have.length(7);
+      await invariant(store);
+      expect(await store.retention.run(limits)).to.deep.equal([]);
+    }));
+
+  it('removes all of long rejected lines, and counts all their bytes', () =>
+    withSimulated(async (store, clock) => {
+      const restOf = async () => {
+        const { rows } = await store.query(
+          'select count(distinct "offset"), count(*) from rejected_rest',
+          {},
+          { maxRows: 1 },
+        );
+        return rows[0]?.map(Number);
+      };
+      for (let day = 0; day < 2; day++) {
+        await append(store, 'edge_logs', 1, { from: day, rejected: 40, rejectedBytes: 500_000 });
+        clock.advance(DAY);
+      }
+      await append(store, 'auth_logs', 1, { rejected: 2, rejectedBytes: 4097 });
+      const faults = async () => (await store.inspect(new AbortController().signal)).faults;
+      expect(await faults()).to.deep.equal([]);
+      expect(await restOf()).to.deep.equal([40, 80 * 122 + 2]);
+      clock.advance(61_000);
+      expect((await ledger(store, 'edge_logs')).size).to.be.within(39e6, 45e6);
+      // An expired part of a row group goes when it is a day older.
+      const removed = total(await store.retention.run(keep(1.02 * DAY)));
+      expect(removed['edge_logs rejected']).to.equal(40);
+      expect(await restOf()).to.deep.equal([40, 40 * 122 + 2]);
+      expect(await faults()).to.deep.equal([]);
+      await invariant(store);
+    }));
+
+  it(`has removed a row at most a day after its age, and never before it ${SLOW}`, () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(2 * DAY);
+      for (let hour = 0; hour < 8 * 24; hour += 2) {
+        await append(store, 'auth_logs', 5, { from: hour * 5 });
+        await store.retention.run(limits);
+        const { oldest_ingested } = await ledger(store, 'auth_logs');
+        const age = clock.now() - Date.parse(oldest_ingested ?? '');
+        expect(age).to.be.at.most(3 * DAY);
+        if (hour >= 48) expect(age).to.be.at.least(2 * DAY);
+        clock.advance(2 * HOUR);
+      }
+      expect((await ledger(store, 'auth_logs')).removed).to.be.greaterThan(100);
+    }));
+
+  it('removes the oldest row groups above the size, gives their blocks back, and keeps the newest hour', () =>
+    withSimulated(async (store, clock) => {
+      for (let i = 0; i < 4; i++) {
+        await append(store, i % 2 ? 'auth_logs' : 'edge_logs', ROW_GROUP, { from: i * ROW_GROUP });
+        if (i < 3) clock.advance(HOUR);
+      }
+      await append(store, 'auth_logs', ROW_GROUP, { from: 4 * ROW_GROUP });
+      await settle(store, clock);
+      const before = await blocks(store);
+      const perGroup = before.used / 5;
+
+      const removed = await store.retention.run(size(before.used - perGroup * 1.5));
+      expect(total(removed)).to.deep.equal({
+        'edge_logs rows': ROW_GROUP,
+        'auth_logs rows': ROW_GROUP,
+      });
+      expect(await ids(store, 'edge_logs')).to.deep.equal([2 * ROW_GROUP, 3 * ROW_GROUP - 1]);
+      const after = await blocks(store);
+      expect(after.used).to.be.at.most(before.used - perGroup * 1.5);
+      expect(after.used).to.be.at.least(before.used - perGroup * 2.5);
+
+      // Far too little for what is there: what is left is the newest hour.
+      const rest = total(await store.retention.run(size(1)));
+      expect(rest).to.deep.equal({ 'edge_logs rows': ROW_GROUP });
+      expect(await ids(store, 'auth_logs')).to.deep.equal([3 * ROW_GROUP, 5 * ROW_GROUP - 1]);
+      await invariant(store);
+    }));
+
+  it('gives back what a query kept that was older than the removal, though nothing is stored any more', () =>
+    withSimulated(async (store, clock) => {
+      await append(store, 'edge_logs', ROW_GROUP);
+      clock.advance(2 * HOUR);
+      await append(store, 'edge_logs', 1000, { from: ROW_GROUP });
+      await settle(store, clock);
+      const before = await store.retention.freeBytes();
+      const client = new AbortController();
+      const reading = store
+        .query(
+          'select count(*) from edge_logs, range(1000000000000) numbers(n) where hash(id, n) = 0',
+          {},
+          { maxRows: 1, signal: client.signal },
+        )
+        .catch((error: Error) => error.name);
+      await eventually(() => expect(store.stats().running).to.equal(1));
+
+      expect(total(await store.retention.run(size(1)))).to.deep.equal({
+        'edge_logs rows': ROW_GROUP,
+      });
+      expect(store.retention.owes()).to.equal(true);
+      await store.retention.run(size(1));
+      expect(store.retention.owes(), 'while it runs').to.equal(true);
+      client.abort();
+      expect(await reading).to.equal('AbortError');
+      await eventually(async () => {
+        await store.retention.run(size(1));
+        expect(store.retention.owes()).to.equal(false);
+      });
+      expect(await store.retention.freeBytes()).to.be.above(before + 1e6);
+    }));
+
+  it('holds a source to its size, and leaves the others', () =>
+    withSimulated(async (store, clock) => {
+      for (const source of ['edge_logs', 'auth_logs', 'auth_logs'] as const) {
+        await append(store, source, ROW_GROUP);
+        clock.advance(2 * HOUR);
+      }
+      await settle(store, clock);
+      const { size: both } = await ledger(store, 'auth_logs');
+      const removed = total(await store.retention.run(size(Infinity, { auth_logs: both - 1 })));
+      expect(removed).to.deep.equal({ 'auth_logs rows': ROW_GROUP });
+      clock.advance(HOUR);
+      expect((await ledger(store, 'auth_logs')).size).to.be.within(both * 0.3, both * 0.7);
+    }));
+
+  it('removes whole row groups while lines come in, and no line is lost or left', () =>
+    withSimulated(async (store, clock) => {
+      for (let i = 0; i < 4; i++) {
+        await append(store, 'edge_logs', ROW_GROUP, { from: i * ROW_GROUP });
+        clock.advance(DAY);
+      }
+      let next = 4 * ROW_GROUP;
+      const running = store.retention.run(keep(36 * HOUR));
+      for (let i = 0; i < 40; i++) {
+        await append(store, 'edge_logs', 50, { from: next });
+        next += 50;
+      }
+      const removed = await running;
+      expect(total(removed)).to.deep.equal({ 'edge_logs rows': 3 * ROW_GROUP });
+      expect(removed).to.have.length(3);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([3 * ROW_GROUP, next - 1]);
+      const { rows } = await store.query('select count(*) from edge_logs', {}, { maxRows: 1 });
+      expect(Number(rows[0]?.[0])).to.equal(next - 3 * ROW_GROUP);
+      await invariant(store);
+    }));
+
+  it('is not misled by a clock that jumps a year ahead, and goes on when it is right again', () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(7 * DAY);
+      for (let day = 0; day < 6; day++) {
+        await append(store, 'edge_logs', 100, { from: day * 100 });
+        await store.retention.run(limits);
+        clock.advance(DAY);
+      }
+      await store.retention.run(limits);
+      const right = clock.now();
+      clock.set(right + 365 * DAY);
+      for (let minute = 0; minute < 60; minute++) {
+        await append(store, 'edge_logs', 1, { from: 600 + minute });
+        expect(await store.retention.run(limits)).to.deep.equal([]);
+        clock.advance(60_000);
+      }
+      expect(store.retention.lagMs()).to.be.greaterThan(300 * DAY);
+
+      clock.set(right + HOUR);
+      await append(store, 'edge_logs', 100, { from: 660 });
+      for (let day = 0; day < 8; day++) {
+        await store.retention.run(limits);
+        clock.advance(DAY);
+        await append(store, 'edge_logs', 1, { from: 760 + day });
+      }
+      await store.retention.run(limits);
+      // What was stamped with the next year has gone with its neighbours.
+      expect((await ids(store, 'edge_logs'))[0]).to.be.greaterThan(659);
+      await invariant(store);
+    }));
+
+  it('believes a clock that stays ahead within days', () =>
+    withSimulated(async (store, clock) => {
+      await append(store, 'edge_logs', 100);
+      await store.retention.run(keep(DAY));
+      clock.set(clock.now() + 40 * DAY);
+      await append(store, 'edge_logs', 100, { from: 100 });
+      let hours = 0;
+      while ((await ledger(store, 'edge_logs')).removed === 0) {
+        clock.advance(HOUR);
+        hours++;
+        await store.retention.run(keep(DAY));
+        expect(hours).to.be.at.most(48);
+      }
+      expect(hours).to.be.at.least(2);
+    }));
+
+  it('removes nothing while the clock is behind, nor what was stored then once it is right', () =>
+    withSimulated(async (store, clock) => {
+      const limits = keep(7 * DAY);
+      await append(store, 'edge_logs', 100);
+      clock.advance(DAY);
+      await append(store, 'edge_logs', 100, { from: 100 });
+      await store.retention.run(limits);
+      const right = clock.now();
+      clock.set(Date.UTC(1970, 0, 2));
+      await append(store, 'edge_logs', 100, { from: 200 });
+      await append(store, 'auth_logs', 100);
+      expect(await store.retention.run({ ...size(1), keepMs: limits.keepMs })).to.deep.equal([]);
+      clock.set(right + 10 * 60_000);
+      await append(store, 'edge_logs', 100, { from: 300 });
+      await append(store, 'auth_logs', 100, { from: 100 });
+      expect(await store.retention.run(limits)).to.deep.equal([]);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([0, 399]);
+      expect(await ids(store, 'auth_logs')).to.deep.equal([0, 199]);
+
+      for (let day = 0; day < 9; day++) {
+        clock.advance(DAY);
+        await append(store, 'edge_logs', 1, { from: 400 + day });
+        await append(store, 'auth_logs', 1, { from: 200 + day });
+        await store.retention.run(limits);
+      }
+      expect((await ids(store, 'edge_logs'))[0]).to.be.greaterThan(399);
+      expect((await ids(store, 'auth_logs'))[0]).to.be.greaterThan(199);
+    }));
+
+  it('remembers over a restart which moment it believes', () =>
+    withFolder(async (data) => {
+      const clock = simulatedClock();
+      const during = <T>(action: (store: Store) => Promise<T>) =>
+        withStore(data, action, { storeClock: clock });
+      await during(async (store) => {
+        await append(store, 'edge_logs', 100);
+        await store.retention.run(keep(7 * DAY));
+      });
+      clock.set(clock.now() + 365 * DAY);
+      await during(async (store) => {
+        await append(store, 'edge_logs', 100, { from: 100 });
+        expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+        expect(await ids(store, 'edge_logs')).to.deep.equal([0, 199]);
+      });
+    }));
+
+  it('believes nothing before the clock was set once, and then all of it', () =>
+    withFolder((data) => {
+      const clock = simulatedClock(60_000);
+      return withStore(
+        data,
+        async (store) => {
+          await append(store, 'edge_logs', 100);
+          expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+          clock.set(Date.UTC(2026, 2, 1));
+          clock.advance(10 * 60_000);
+          expect(await store.retention.run(keep(7 * DAY))).to.deep.equal([]);
+          expect(store.retention.lagMs()).to.equal(0);
+        },
+        { storeClock: clock },
+      );
+    }));
+
+  it('forgets files that have been gone for 30 days, and only those', () =>
+    withSimulated(async (store, clock) => {
+      await store.sink.record([gone(1), { ...gone(2), gone: false }, gone(3)], []);
+      clock.advance(29 * DAY);
+      await store.sink.record([gone(5)], []);
+      const known = async () => (await store.sink.files()).map(({ id }) => id).sort();
+      await store.retention.run(unlimited());
+      expect(await known()).to.deep.equal([1, 2, 3, 5]);
+      clock.advance(2 * DAY);
+      await store.retention.run(unlimited());
+      expect(await known()).to.deep.equal([2, 5]);
+    }));
+
+  it('keeps the state of a file that went before the clock was set for as long as any other', () =>
+    withSimulated(async (store, clock) => {
+      const right = clock.now();
+      await store.retention.run(unlimited());
+      clock.set(60_000);
+      await store.sink.record([gone(1)], []);
+      clock.set(right);
+      for (const days of [0, 29]) {
+        clock.advance(days * DAY);
+        await store.retention.run(unlimited());
+        expect(await store.sink.files()).to.have.length(1);
+      }
+      clock.advance(2 * DAY);
+      await store.retention.run(unlimited());
+      expect(await store.sink.files()).to.have.length(0);
+    }));
+
+  it('says what it would remove, and then removes just that', () =>
+    withFolder((data) => {
+      const clock = simulatedClock();
+      return withApp(
+        data,
+        async ({ store, get }) => {
+          await store.retention.run(unlimited());
+          await append(store, 'edge_logs', ROW_GROUP, { rejected: 5 });
+          clock.advance(2 * HOUR);
+          await append(store, 'edge_logs', 100, { from: ROW_GROUP });
+          await append(store, 'auth_logs', 30);
+          clock.advance(2 * DAY);
+          await append(store, 'auth_logs', 70, { from: 30 });
+          const told = (await get('/api/retention').expect(200)).body.result;
+          const [auth, edge] = ['auth_logs', 'edge_logs'].map((source) =>
+            told.find((entry: { source: string }) => entry.source === source),
+          );
+          expect(edge).to.deep.include({
+            why: 'age',
+            would_remove_rows: ROW_GROUP + 100,
+            would_remove_rejected: 5,
+            oldest: '2026-03-01T00:00:00Z',
+            newest: '2026-03-01T02:00:00Z',
+          });
+          expect(edge.bytes).to.be.greaterThan(1e6);
+          expect(auth).to.deep.include({ would_remove_rows: 30, would_remove_rejected: 0 });
+          expect(told).to.have.length(2);
+          expect(kinds(documented())).to.deep.equal(kinds(edge));
+          expect((await ledger(store, 'edge_logs')).stored).to.equal(ROW_GROUP + 100);
+
+          expect(total(await store.retention.run(keep(DAY)))).to.deep.equal({
+            'edge_logs rows': ROW_GROUP + 100,
+            'edge_logs rejected': 5,
+            'auth_logs rows': 30,
+          });
+          expect((await get('/api/retention')).body).to.deep.equal({ result: [] });
+        },
+        { storeClock: clock, limits: keep(DAY) },
+      );
+    }));
+
+  it(`keeps the file bounded over 60 days of writing ${SLOW}`, () =>
+    withSimulated(async (store, clock, data) => {
+      const limits = keep(7 * DAY);
+      const megabytes: number[] = [];
+      let [edge, auth] = [0, 0];
+      for (let half = 1; half <= 120; half++) {
+        clock.advance(DAY / 2 - 10_000);
+        await append(store, 'edge_logs', 10_000, { from: edge });
+        await append(store, 'auth_logs', 250, { from: auth, rejected: 100 });
+        [edge, auth] = [edge + 10_000, auth + 250];
+        // As in life: ingest comes to rest, and the write-ahead log is written back.
+        clock.advance(10_000);
+        await store.sink.idle();
+        await store.retention.run(limits);
+        if (half % 2 === 0)
+          megabytes.push(statSync(join(data, 'store', 'tailpond.duckdb')).size / 1e6);
+      }
+      const reference = megabytes[9] ?? 0;
+      const later = megabytes.slice(19);
+      console.log(
+        `      day 10: ${reference.toFixed(1)} MB, days 20 to 60: ${Math.min(...later).toFixed(1)} to ${Math.max(...later).toFixed(1)} MB`,
+      );
+      expect(later).to.have.length(41);
+      expect(Math.max(...later)).to.be.lessThan(2 * reference);
+      const { stored } = await ledger(store, 'edge_logs');
+      expect(stored).to.be.within(7 * 20_000, 8.5 * 20_000);
+      expect(await ids(store, 'edge_logs')).to.deep.equal([edge - stored, edge - 1]);
+      await invariant(store);
+    }));
+});
+
+describe('the schedule of retention', () => {
+  it('runs at once and every minute, logs what was removed, and goes on after an error', async () => {
+    const clock = fakeClock();
+    const lines: string[] = [];
+    const log = (level: string) => (_fields: object, message: string) =>
+      void lines.push(`${level}: ${message}`);
+    const one: Removal = {
+      source: 'edge_logs',
+      kind: 'rows',
+      why: 'age',
+      rows: 5,
+      bytes: 100,
+      oldestMs: 0,
+      newestMs: 1,
+    };
+    const answers: (Removal[] | Error)[] = [[one], [], new Error('no'), [one]];
+    let runs = 0;
+    const retention = {
+      run: async () => {
+        const answer = answers[runs++] ?? [];
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      lagMs: () => (runs === 2 ? 3 * DAY : 0),
+      owes: () => runs === 5,
+    } as unknown as Store['retention'];
+    const { close } = startRetention({
+      retention,
+      limits: unlimited(),
+      log: { info: log('info'), warn: log('warn'), error: log('error') },
+      timer: clock,
+    });
+    await clock.advance(0);
+    expect(runs).to.equal(1);
+    for (let i = 0; i < 3; i++) await clock.advance(60_000);
+    expect(runs).to.equal(4);
+    expect(lines.map((text) => text.split(':')[0])).to.deep.equal([
+      'info',
+      'warn',
+      'error',
+      'info',
+    ]);
+    await clock.advance(60_000);
+    // Space is still to be given back.
+    await clock.advance(2000);
+    expect(runs).to.equal(6);
+    await clock.advance(2000);
+    expect(runs).to.equal(6);
+    await close();
+    await clock.advance(600_000);
+    expect(runs).to.equal(6);
+  });
+});
+
+describe('npm start -- --dry-run', function () {
+  this.timeout(300_000);
+
+  it('prints what would be removed and removes nothing', () =>
+    withFolder(async (data) => {
+      const clock = simulatedClock(Date.now() - 5 * DAY);
+      await withStore(
+        data,
+        async (store) => {
+          await append(store, 'edge_logs', 100, { rejected: 3 });
+          clock.advance(5 * DAY);
+          await append(store, 'edge_logs', 50, { from: 100 });
+        },
+        { storeClock: clock },
+      );
+      const { code, text, errors } = await dryRun(data, { TAILPOND_RETENTION: '2d' });
+      expect(errors).to.deep.equal([]);
+      expect(code).to.equal(0);
+      const { result } = JSON.parse(text);
+      expect(result).to.have.length(1);
+      expect(result[0]).to.include({
+        source: 'edge_logs',
+        why: 'age',
+        would_remove_rows: 100,
+        would_remove_rejected: 3,
+      });
+      await withStore(data, async (store) => {
+        const entry = await ledger(store, 'edge_logs');
+        expect(entry).to.include({ stored: 150, removed: 0, removed_rejected: 0 });
+        expect(await store.rejected('edge_logs', 10)).to.have.length(3);
+      });
+    }));
+
+  it('says that the service has the store', () =>
+    withFolder((data) =>
+      withService(data, async () => {
+        const { code, errors } = await dryRun(data);
+        expect(code).to.equal(1);
+        expect(errors.join('\n')).to.contain('GET /api/retention');
+      }),
+    ));
+
+  it('has nothing to say of a folder without a store, and makes none', () =>
+    withFolder(async (data) => {
+      const { code, text } = await dryRun(data);
+      expect(code).to.equal(0);
+      expect(JSON.parse(text)).to.deep.equal({ result: [] });
+      expect(() => statSync(join(data, 'store'))).to.throw('ENOENT');
+    }));
+});
+
+/** A store that goes by a simulated clock, and has believed it from the beginning. */
+async function withSimulated(
+  action: (store: Store, clock: SimulatedClock, data: string) => Promise<void>,
+) {
+  const clock = simulatedClock();
+  await withFolder((data) =>
+    withStore(
+      data,
+      async (store) => {
+        await store.retention.run(unlimited());
+        await action(store, clock, data);
+      },
+      { storeClock: clock },
+    ),
+  );
+}
+
+/** Lets ingest come to rest, so that the write-ahead log is written back. */
+async function settle(store: Store, clock: SimulatedClock) {
+  clock.advance(10_000);
+  await store.sink.idle();
+}
+
+function total(removals: readonly Removal[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { source, kind, rows } of removals)
+    sums[`${source} ${kind}`] = (sums[`${source} ${kind}`] ?? 0) + rows;
+  return sums;
+}
+
+async function ledger(store: Store, source: Source): Promise<LedgerEntry> {
+  const entry = (await store.ledger()).find((candidate) => candidate.source === source);
+  if (!entry) throw new Error(`no ledger entry of ${source}`);
+  return entry;
+}
+
+/** The first and the last id of a source; they count up. */
+async function ids(store: Store, source: Source): Promise<number[]> {
+  const { rows } = await store.query(
+    `select min(id::bigint), max(id::bigint) from ${source}`,
+    {},
+    { maxRows: 1 },
+  );
+  return (rows[0] ?? []).map(Number);
+}
+
+async function blocks(store: Store): Promise<{ used: number }> {
+  const { rows } = await store.query(
+    'select used_blocks * block_size from pragma_database_size()',
+    {},
+    { maxRows: 1 },
+  );
+  return { used: Number(rows[0]?.[0]) };
+}
+
+/** lines = rows + rejected, and what is there is what came less what was removed, of every source. */
+async function invariant(store: Store) {
+  for (const entry of await store.ledger()) {
+    expect(entry.lines).to.equal(entry.rows + entry.rejected);
+    expect(entry.stored).to.equal(entry.rows - entry.removed);
+    const { rows } = await store.query(
+      `select count(*) from rejected where source = '${entry.source}'`,
+      {},
+      { maxRows: 1 },
+    );
+    expect(Number(rows[0]?.[0])).to.equal(entry.rejected - entry.removed_rejected);
+  }
+}
+
+async function dryRun(data: string, env: Record<string, string> = {}) {
+  const { child, log, errors } = spawnService(data, {
+    args: ['--dry-run'],
+    env: { TAILPOND_LOG_LEVEL: 'silent', ...env },
+  });
+  const [code] = await once(child, 'close');
+  return { code, text: log.map((entry) => entry.text ?? JSON.stringify(entry)).join('\n'), errors };
+}
+
+/** The state of a file that is gone. */
+function gone(id: number): FileState {
+  return {
+    id,
+    source: 'edge_logs',
+    path: `edge_logs/${id}.log`,
+    inode: `1:${id}`,
+    birth: '',
+    offset: 0,
+    proofs: [],
+    unterminated: false,
+    gone: true,
+    finished: null,
+  };
+}
+
+/** The entry that docs/retention.md shows. */
+function documented(): Record<string, unknown> {
+  const page = 'docs/retention.md';
+  const blocks = readBlocks(page, readFileSync(join(ROOT, page), 'utf8'));
+  const text = blocks.find(({ info }) => info.example !== undefined)?.text ?? '';
+  return JSON.parse(text).result[0];
+}
+
+/** Names of the fields in their order, each with the type of its value. */
+function kinds(entry: Record<string, unknown>): string[] {
+  return Object.entries(entry).map(([name, value]) => `${name} ${typeof value}`);
+}

@@ -1,0 +1,403 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Express } from 'express';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import type TestAgent from 'supertest/lib/agent.js';
+import {
+  type IgnoredFile,
+  type Ingest,
+  SOURCES,
+  type Source,
+  startIngest,
+} from '../../ingest/index.ts';
+import { createApp } from '../../server/app.ts';
+import { openTokens } from '../../server/auth/tokens.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { ROOT } from '../../server/config/package-root.ts';
+import { type Clock, createCache } from '../../server/endpoints/cache.ts';
+import { loadEndpoints } from '../../server/endpoints/registry.ts';
+import type { Route } from '../../server/http/route.ts';
+import { openPushFiles } from '../../server/push/index.ts';
+import {
+  type LedgerEntry,
+  type Limits,
+  openStore,
+  type Plain,
+  type Store,
+  type Clock as StoreClock,
+} from '../../server/store/index.ts';
+import type { Counts } from './report.ts';
+
+/** What starts the service from dist/, where the tests' setup has just built it. */
+export const LAUNCH = join(ROOT, 'server/launch.cjs');
+export const TOKEN = 'a-token-for-tests-only';
+/** Every token of this run, which no log of a service may hold; tests add those that they make. */
+export const secrets = new Set([TOKEN]);
+/** What was looked at for them, in the logs of all services of this run, and the lines that hold one. */
+export const watched = { lines: 0, leaks: [] as string[] };
+
+const none: Counts = { starts: 0, kills: 0, requests: 0 };
+let counts = { ...none };
+/** What the services did that ended since the last call. */
+export function takeCounts(): Counts {
+  const taken = counts;
+  counts = { ...none };
+  return taken;
+}
+
+/** A logger that says nothing. */
+export const silent = pino({ level: 'silent' });
+
+/** Gives a new folder, and removes it afterwards. */
+export async function withFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tailpond-test-'));
+  try {
+    return await action(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Calls `check` until it no longer throws; then gives what it gave. Throws its last error after `withinMs`, which is what a test waits
+ * for that fails: how fast a busy machine is, no test asserts.
+ */
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 50_000): Promise<T> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await delay(20);
+    }
+  }
+}
+
+export interface StoreSettings {
+  readonly maxLine?: number;
+  readonly queryTimeoutMs?: number;
+  /** The folder of the SQL files; the project's own without it. */
+  readonly sql?: string;
+  /** Bytes that must be free on the disk; the disk is not looked at without it. */
+  readonly minFree?: number;
+  /** What lines are stamped with and retention goes by; the machine's clocks without it. */
+  readonly storeClock?: StoreClock;
+}
+
+/** Opens the store of a data folder, and closes it afterwards. One at a time: a process has one database. */
+export async function withStore<T>(
+  data: string,
+  action: (store: Store) => Promise<T>,
+  settings: StoreSettings = {},
+): Promise<T> {
+  const store = await openStore({
+    folder: join(data, 'store'),
+    sql: settings.sql ?? join(ROOT, 'sql'),
+    memory: 400e6,
+    maxLine: settings.maxLine ?? 1024 * 1024,
+    queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
+    minFree: settings.minFree ?? 0,
+    ...(settings.storeClock ? { clock: settings.storeClock } : {}),
+    onFatal(error) {
+      throw error;
+    },
+  });
+  try {
+    return await action(store);
+  } finally {
+    await store.shutdown();
+  }
+}
+
+/** A running ingest over a data folder, and ways to look at what it made of the files. */
+export interface Ingesting {
+  readonly data: string;
+  readonly store: Store;
+  readonly ingest: Ingest;
+  /** Appends text to a file below the logs folder, making it and its folders. */
+  write(path: string, text: string | Uint8Array): void;
+  /** The ledger's entry of a source. */
+  ledger(source?: Source): Promise<LedgerEntry>;
+  /** Waits until a source counts this many lines; gives the ledger's entry. Fails if there are more. */
+  lines(count: number, source?: Source): Promise<LedgerEntry>;
+  /** Every row of a source, in the order of `orderBy`. */
+  rows(source?: Source, orderBy?: string): Promise<Record<string, Plain>[]>;
+  rejected(source?: Source): Promise<Record<string, Plain>[]>;
+  refused(): readonly IgnoredFile[];
+  /** What ingest has logged at warn, or above. */
+  readonly warnings: readonly { readonly file?: string; readonly msg: string }[];
+}
+
+/** Starts store and ingest on a data folder, and stops both afterwards; again on the same folder is a restart. */
+export async function withIngest<T>(
+  data: string,
+  action: (ingesting: Ingesting) => Promise<T>,
+  settings: StoreSettings = {},
+): Promise<T> {
+  return withStore(
+    data,
+    async (store) => {
+      const logs = join(data, 'logs');
+      const maxLine = settings.maxLine ?? 1024 * 1024;
+      const warnings: Ingesting['warnings'][number][] = [];
+      const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) });
+      const ingest = await startIngest({ logs, staging: store.staging, maxLine, log }, store.sink);
+      try {
+        return await action(ingesting(data, store, ingest, warnings));
+      } finally {
+        await ingest.close();
+      }
+    },
+    settings,
+  );
+}
+
+function ingesting(
+  data: string,
+  store: Store,
+  ingest: Ingest,
+  warnings: Ingesting['warnings'],
+): Ingesting {
+  const self: Ingesting = {
+    data,
+    store,
+    ingest,
+    write(path, text) {
+      const file = join(data, 'logs', path);
+      mkdirSync(dirname(file), { recursive: true });
+      appendFileSync(file, text);
+    },
+    async ledger(source = 'edge_logs') {
+      const entry = (await store.ledger()).find((candidate) => candidate.source === source);
+      if (!entry) throw new Error(`no ledger entry of ${source}`);
+      return entry;
+    },
+    lines: (count, source = 'edge_logs') =>
+      eventually(async () => {
+        const entry = await self.ledger(source);
+        if (entry.lines !== count) throw new Error(`${entry.lines} lines instead of ${count}`);
+        return entry;
+      }),
+    async rows(source = 'edge_logs', orderBy = 'id') {
+      const result = await store.query(
+        `select * from ${source} order by ${orderBy}`,
+        {},
+        { maxRows: 1_000_000 },
+      );
+      const names = result.columns.map(({ name }) => name);
+      return result.rows.map((row) => Object.fromEntries(names.map((n, i) => [n, row[i] ?? null])));
+    },
+    rejected: (source = 'edge_logs') => store.rejected(source, 1000),
+    refused: () => ingest.status().refused,
+    warnings,
+  };
+  return self;
+}
+
+/** Limits of retention that keep everything. */
+export function unlimited(): Limits {
+  const { keepMs, maxBytes, maxSourceBytes } = readConfig({ TAILPOND_RETENTION: 'off' }).config;
+  return { keepMs, maxBytes, maxSourceBytes };
+}
+
+/** Rows are kept for `ms`, those of some sources for another time. */
+export function keep(ms: number, others: Partial<Record<Source, number>> = {}): Limits {
+  const keepMs = Object.fromEntries(SOURCES.map((source) => [source, others[source] ?? ms]));
+  return { ...unlimited(), keepMs: keepMs as Limits['keepMs'] };
+}
+
+/** The store may have `maxBytes`, and some sources no more than that of their own. */
+export function size(maxBytes: number, others: Partial<Record<Source, number>> = {}): Limits {
+  const { maxSourceBytes, ...rest } = unlimited();
+  return { ...rest, maxBytes, maxSourceBytes: { ...maxSourceBytes, ...others } };
+}
+
+export interface Served extends Ingesting {
+  readonly express: Express;
+  /** The table of routes that express serves. */
+  readonly routes: readonly Route[];
+  /** supertest on the real app, without a token. */
+  readonly http: TestAgent;
+  /** A GET with the token. */
+  get(path: string): supertest.Test;
+}
+
+/** The real app over a data folder with store and ingest; `clock` drives the cache. */
+export async function withApp<T>(
+  data: string,
+  action: (served: Served) => Promise<T>,
+  settings: StoreSettings & {
+    clock?: Clock;
+    corsOrigin?: string;
+    endpoints?: string;
+    limits?: Limits;
+  } = {},
+): Promise<T> {
+  return withIngest(
+    data,
+    async (ingesting) => {
+      const folder = settings.endpoints ?? join(ROOT, 'sql', 'endpoints');
+      const pushFiles = openPushFiles({
+        logs: join(data, 'logs'),
+        minFree: 0,
+        log: silent,
+        removal: { add() {}, bytes: () => 0 },
+      });
+      const { express, routes } = createApp({
+        tokens: openTokens(TOKEN, join(data, 'tokens.json')),
+        rateLimit: null,
+        corsOrigin: settings.corsOrigin ?? null,
+        store: ingesting.store,
+        ingest: ingesting.ingest,
+        pushFiles,
+        limits: settings.limits ?? unlimited(),
+        endpoints: await loadEndpoints([folder], ingesting.store),
+        cache: createCache({
+          maxEntries: 100,
+          maxBytes: 1e7,
+          ...(settings.clock ? { clock: settings.clock } : {}),
+        }),
+        logger: silent,
+        isDraining: () => false,
+      });
+      const server = createServer(express).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const http = supertest(server) as unknown as TestAgent;
+      const get = (path: string) => http.get(path).set('X-API-KEY', TOKEN);
+      return action({ ...ingesting, express, routes, http, get }).finally(() => {
+        server.close();
+        server.closeAllConnections();
+        return pushFiles.close();
+      });
+    },
+    settings,
+  );
+}
+
+/** The service as a process of its own. */
+export interface Service {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** The log lines so far, parsed. */
+  readonly log: readonly Record<string, unknown>[];
+  /** The lines of stderr so far. */
+  readonly errors: readonly string[];
+  /** A GET with the token; gives the parsed body. */
+  get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Sends a signal and waits for the end; gives the exit code, or the signal's name. */
+  end(signal: NodeJS.Signals): Promise<number | string>;
+}
+
+export interface SpawnOptions {
+  /** The service's first script; that of this project without it. */
+  readonly launch?: string;
+  readonly env?: Record<string, string>;
+  readonly args?: readonly string[];
+  /** A command that runs the command behind it in its own place, as `nice` does. */
+  readonly inside?: readonly string[];
+}
+
+/** Starts the service on a data folder with a free port, waits until it listens and is ready, and ends it afterwards. */
+export async function withService<T>(
+  data: string,
+  action: (service: Service) => Promise<T>,
+  options: SpawnOptions = {},
+): Promise<T> {
+  const { child, log, errors } = spawnService(data, options);
+  const ended = once(child, 'exit');
+  try {
+    const url = await eventually(() => {
+      // Nothing more will come of it.
+      if (child.exitCode !== null) return null;
+      const line = log.find(({ port }) => typeof port === 'number');
+      if (!line) throw new Error('the service does not listen yet');
+      return `http://127.0.0.1:${line.port}`;
+    });
+    if (url === null) throw new Error(`the service ended with ${child.exitCode}`);
+    return await action({
+      child,
+      url,
+      log,
+      errors,
+      async get(path) {
+        const response = await fetch(url + path, { headers: { 'X-API-KEY': TOKEN } });
+        return {
+          status: response.status,
+          body: (await response.json()) as Record<string, unknown>,
+        };
+      },
+      async end(signal) {
+        child.kill(signal);
+        const [code, name] = await ended;
+        return code ?? name;
+      },
+    });
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  }
+}
+
+/** Starts the service and does not wait: for starts that are meant to fail. stderr is kept in `errors`. */
+export function spawnService(data: string, options: SpawnOptions = {}) {
+  const env = {
+    PATH: process.env.PATH,
+    TAILPOND_DATA: data,
+    TAILPOND_PORT: '0',
+    TAILPOND_TOKEN: TOKEN,
+    TAILPOND_LOG_LEVEL: 'debug',
+    ...options.env,
+  };
+  const args = [options.launch ?? LAUNCH, ...(options.args ?? [])];
+  const [command = process.execPath, ...rest] = [...(options.inside ?? []), process.execPath];
+  const child = spawn(command, [...rest, ...args], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: Record<string, unknown>[] = [];
+  const errors: string[] = [];
+  secrets.add(env.TAILPOND_TOKEN);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    log.push(line.startsWith('{') ? JSON.parse(line) : { text: line });
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line);
+    errors.push(line);
+  });
+  child.once('close', (_code, signal) => {
+    look(lines, madeToken(env.TAILPOND_DATA));
+    counts.starts++;
+    if (signal === 'SIGKILL') counts.kills++;
+    counts.requests += log.filter(({ res }) => res !== undefined).length;
+  });
+  return { child, log, errors };
+}
+
+/** Looks for tokens in what a service has said. */
+function look(lines: readonly string[], made: string | null) {
+  const searched = [...secrets, ...(made ? [made] : [])].filter((secret) => secret.length >= 16);
+  watched.lines += lines.length;
+  watched.leaks.push(...lines.filter((line) => searched.some((secret) => line.includes(secret))));
+}
+
+/** The token that the service has made for itself, if it has, and its folder is still there. */
+function madeToken(data: string): string | null {
+  try {
+    return readFileSync(join(data, 'store', 'access-token'), 'utf8').trim();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { withFolder } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
+import { LOG, Simulation } from './simulation/history.ts';
+import { tell, tellAll } from './simulation/tell.ts';
+
+describe('every history of a log and its rotation, with inodes that are used again at once', () => {
+  it('of up to three steps, seen, unseen, met or held: every line once', async () => {
+    for (const births of [true, false])
+      for (const length of [1, 2, 3]) await tellAll(length, 4, births);
+  }).timeout(300_000);
+
+  it('of a copy whose original is rewritten before it was read: every line once', () =>
+    withFolder(async (staging) => {
+      const steps = (['create', 'copy', 'truncate', 'append', 'append'] as const).map((what) => ({
+        do: what,
+        name: LOG,
+      }));
+      expect(await tell(steps, ['unseen', 'met', 'unseen', 'unseen'], true, staging)).to.equal(
+        null,
+      );
+    }));
+
+  it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', () =>
+    withFolder(async (staging) => {
+      const simulation = new Simulation(staging, true);
+      const take = (what: 'create' | 'append' | 'copy' | 'truncate') =>
+        simulation.take({ do: what, name: LOG });
+      await take('create');
+      await take('append');
+      expect(await simulation.look()).to.equal(null);
+      for (const what of ['copy', 'truncate', 'append'] as const) await take(what);
+      // It is open, so that it is seen at once, and its copy later.
+      await simulation.look(0);
+      expect(await simulation.look()).to.equal(null);
+      await take('truncate');
+      await take('append');
+      expect(await simulation.look()).to.equal(null);
+      expect(simulation.warnings).to.have.length(1);
+    }));
+
+  for (const births of [true, false])
+    it(`of four steps, seen, unseen, met or held, where inodes have ${births ? 'a' : 'no'} birth: every line once ${SLOW}`, async () => {
+      expect(await tellAll(4, 4, births)).to.be.above(40_000);
+    }).timeout(2_400_000);
+});

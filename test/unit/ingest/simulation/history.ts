@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { createStoring } from '../../../../ingest/batch/storing.ts';
+import { Tracker } from '../../../../ingest/identity/tracker.ts';
+import { createRounds } from '../../../../ingest/rounds.ts';
+import type { Batch, FileState, IngestLog, Sink } from '../../../../ingest/types.ts';
+import { SimulatedDisk, SOURCE } from './disk.ts';
+
+/** The log and its rotation. */
+export const [LOG, ROTATED] = ['app.log', 'app.log.1'] as const;
+type Name = typeof LOG | typeof ROTATED;
+
+/** One step of a history. */
+export interface Step {
+  readonly do:
+    | 'append'
+    | 'half'
+    | 'rename'
+    | 'gzip'
+    | 'copy'
+    | 'truncate'
+    | 'delete'
+    | 'create'
+    | 'restart';
+  readonly name: Name;
+}
+
+/** Every file that is made begins with it. */
+const HEADER =
+  '{"id":"header","event_message":"the same bytes in every file, as a CSV header has them"}';
+
+/** A file system, what ingest made of it, and what it ought to have made of it. */
+export class Simulation {
+  readonly disk: SimulatedDisk;
+  /** What ingest has logged at warn. */
+  readonly warnings: string[] = [];
+  private readonly log: IngestLog = {
+    debug() {},
+    info() {},
+    warn: (_, message) => this.warnings.push(message),
+    error() {},
+  };
+  private readonly staging: string;
+  private readonly stored = new Map<string, number>();
+  private readonly states = new Map<number, FileState>();
+  private readonly made = new Map<string, number>();
+  private life: Awaited<ReturnType<Simulation['begin']>> | null = null;
+  private sequence = 0;
+  private isCopy = false;
+
+  constructor(staging: string, births: boolean) {
+    this.staging = staging;
+    this.disk = new SimulatedDisk(births);
+  }
+
+  /** Whether a step has something to do. */
+  applies(step: Step): boolean {
+    const { disk } = this;
+    if (step.do === 'restart') return step.name === LOG;
+    if (step.do === 'create') return !disk.has(step.name);
+    if (step.do === 'copy') return step.name === LOG && disk.has(LOG) && !this.grows();
+    // A line that was torn by copying is taken to be the whole one of the original.
+    if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn()) return false;
+    if (step.do === 'truncate') return disk.text(step.name) !== '';
+    return disk.has(step.name);
+  }
+
+  /** A rotated file that a copy is written over has grown if it begins as before ("Which file is it", docs/lines.md). */
+  private grows(): boolean {
+    const read = linesOf(this.disk.text(ROTATED)).map((line) => `${line}\n`);
+    return this.disk.has(ROTATED) && this.disk.text(LOG).startsWith(read.join(''));
+  }
+
+  private isTorn(): boolean {
+    return !/(^|\n)$/.test(this.disk.text(ROTATED));
+  }
+
+  async take(step: Step): Promise<void> {
+    const { disk } = this;
+    const { name } = step;
+    switch (step.do) {
+      case 'append':
+        disk.append(name, `${this.line()}\n`);
+        return;
+      case 'half':
+        disk.append(name, this.line().slice(0, 40));
+        return;
+      case 'rename':
+        // By the log's own name a copy is not a copy ("Which file is it", docs/lines.md), unless it was known as one before.
+        if (name === ROTATED && this.isCopy)
+          for (const line of linesOf(disk.text(name)))
+            this.made.set(line, (this.made.get(line) ?? 1) + 1);
+        disk.rename(name, name === LOG ? ROTATED : LOG);
+        return;
+      case 'gzip':
+        // gzip -f makes a new file in the place of an old one.
+        if (disk.has(`${name}.gz`)) disk.unlink(`${name}.gz`);
+        disk.write(`${name}.gz`, Buffer.from(disk.text(name)));
+        disk.unlink(name);
+        return;
+      case 'copy':
+        disk.write(ROTATED, Buffer.from(disk.text(LOG)));
+        this.isCopy = true;
+        return;
+      case 'truncate':
+        disk.write(name, Buffer.alloc(0));
+        return;
+      case 'delete':
+        disk.unlink(name);
+        return;
+      case 'create':
+        disk.append(name, `${HEADER}\n`);
+        this.made.set(HEADER, (this.made.get(HEADER) ?? 0) + 1);
+        return;
+      case 'restart':
+        await this.life?.tracker.close();
+        this.life = null;
+    }
+  }
+
+  /** Lets ingest look, and decide which file is which, but take nothing. */
+  async meet(): Promise<void> {
+    this.disk.pass(1100);
+    this.life ??= await this.begin();
+    await this.life.tracker.sweep();
+  }
+
+  /** Lets ingest be told of the names that there are, and no more. */
+  async hold(): Promise<void> {
+    this.life ??= await this.begin();
+    await this.life.tracker.held.holdAt(this.disk.names().map((name) => `${SOURCE}/${name}`));
+  }
+
+  /** Lets ingest look, at the folder so many times, and take whatever there is. Gives what is wrong then. */
+  async look(sweeps = 2): Promise<string | null> {
+    if (sweeps > 0) this.disk.pass(1100);
+    this.life ??= await this.begin();
+    const { tracker, rounds, storing } = this.life;
+    for (let turn = 0; ; turn++) {
+      if (turn > 50) return 'it does not come to rest';
+      if (turn < sweeps) await tracker.sweep();
+      await rounds.look();
+      if (tracker.hasUndecided) await tracker.decideAll();
+      const done = await rounds.work();
+      await storing.stored();
+      await rounds.letGo(true);
+      await storing.stored();
+      if (done === 'nothing' && turn > 0) break;
+    }
+    return this.fault();
+  }
+
+  /** Every whole line that stands must be there, and none more often than it was made. */
+  private fault(): string | null {
+    const standing = new Set<string>();
+    for (const name of this.disk.names())
+      for (const line of linesOf(this.disk.text(name))) standing.add(line);
+    for (const line of standing) if (line !== '' && !this.stored.has(line)) return `lost: ${line}`;
+    for (const [line, times] of this.stored)
+      if (times > (this.made.get(line) ?? 1)) return `${times} times: ${line}`;
+    return null;
+  }
+
+  private line(): string {
+    return `{"id":"n${this.sequence++}","event_message":"a line of its own, of some sixty bytes"}`;
+  }
+
+  private async begin() {
+    const storing = createStoring(this.staging, this.sink, (states) => tracker.committed(states));
+    const tracker: Tracker = new Tracker(
+      this.disk,
+      { ...this.sink, record: storing.record },
+      this.log,
+    );
+    await tracker.reload();
+    const options = {
+      disk: this.disk,
+      tracker,
+      storing,
+      sink: this.sink,
+      maxLine: 4096,
+      log: this.log,
+    };
+    return { tracker, storing, rounds: await createRounds(options) };
+  }
+
+  private readonly sink: Sink = {
+    parallelism: 1,
+    capacity: { vectorRows: 2048, vectorBytes: 1e8, partBytes: 1e8, longBytes: 1e8 },
+    newestBytes: async () => 0,
+    files: async () => [...this.states.values()],
+    append: async (batches) => {
+      for (const batch of batches) this.store(batch);
+    },
+    record: async (states, forgotten) => {
+      for (const id of forgotten) this.states.delete(id);
+      for (const state of states) this.states.set(state.id, state);
+    },
+    room: async () => null,
+    idle: async () => {},
+  };
+
+  private store({ staging, rejected, files }: Batch): void {
+    const texts = readFileSync(staging, 'utf8').split('\n');
+    for (const { line } of rejected) texts.push(Buffer.from(line).toString());
+    for (const text of texts)
+      if (text.trim() !== '') this.stored.set(text, (this.stored.get(text) ?? 0) + 1);
+    for (const state of files) this.states.set(state.id, state);
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}

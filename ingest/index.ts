@@ -62,7 +62,7 @@ const ROOM_MS = 1000;
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, log } = options;
-  const storing = createStoring(staging, sink, (states) => tracker.committed(states));
+  const storing = createStoring(staging, sink, (states) => tracker.files.committed(states));
   const disk = diskOf(logs);
   const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);
   const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, log });
@@ -100,7 +100,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     sweepAt = performance.now() + SWEEP_MS;
     await tracker.sweep();
     await watch.refresh(folders());
-    await tracker.closeIdle();
+    await tracker.files.closeIdle();
   };
 
   const hasRoom = async (): Promise<boolean> => {
@@ -118,7 +118,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     let stale = false;
     while (!stopping) {
       try {
-        if (stale) await tracker.reload();
+        if (stale) await tracker.files.reload();
         stale = false;
         const begin = performance.now();
         const sweeps = begin >= sweepAt;
@@ -151,7 +151,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         log.error({ err: error }, 'lines could not be stored; they are read again');
         if ((await storing.giveUp()) > 0) retryMs = RETRY_MS;
         // At once, so that what is pending is told right meanwhile; where that fails, too, the next round begins with it.
-        stale = await tracker.reload().then(
+        stale = await tracker.files.reload().then(
           () => false,
           () => true,
         );
@@ -163,7 +163,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     await storing.stored();
   };
 
-  await tracker.reload();
+  await tracker.files.reload();
   await sweep();
   const running = run();
   // The loop never rejects but for its last batch; close() reports that.
@@ -193,7 +193,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       }
       return { sources, refused: tracker.refused, lastError: trouble, noRoom };
     },
-    forget: (path) => tracker.forget(path),
+    forget: (path) => tracker.files.forget(path),
     async close() {
       stopping = true;
       waker.wake();

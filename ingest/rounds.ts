@@ -32,7 +32,7 @@ export interface RoundsOptions {
 export async function createRounds(options: RoundsOptions): Promise<Rounds> {
   const { disk, tracker, storing, sink, maxLine, log } = options;
   const fill = createFill({
-    files: tracker,
+    files: tracker.files,
     disk,
     storing,
     parallelism: createParallelism(sink),
@@ -61,7 +61,9 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
       const now = disk.now();
       const due = [...tracker.files.values()].filter((file) => isHot(file, now) || !file.entry);
       await Promise.all(
-        due.map((file) => tracker.look(file).catch((error) => tracker.fail(file, error))),
+        due.map((file) =>
+          tracker.files.look(file).catch((error) => tracker.files.fail(file, error)),
+        ),
       );
     },
     async work() {
@@ -93,7 +95,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
       }
       if (over.length === 0) return;
       await storing.stored();
-      await tracker.drop(over.filter((file) => tracker.files.get(file.state.id) === file));
+      await tracker.files.drop(over.filter((file) => tracker.files.get(file.state.id) === file));
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Disk } from '../files/disk.ts';
+import { SinkError } from '../identity/decisions.ts';
 import type { TrackedFile } from '../identity/tracked-file.ts';
-import { SinkError, type Tracker } from '../identity/tracker.ts';
+import type { TrackedFiles } from '../identity/tracked-files.ts';
 import type { Source } from '../source.ts';
 import { hasMore, isQuiet } from '../tail/backlog.ts';
 import { type TrailingText, tail, tailBuffer } from '../tail/tail.ts';
@@ -12,7 +13,7 @@ import { StagingError } from './staging.ts';
 import type { Storing } from './storing.ts';
 
 export interface FillingOptions {
-  readonly files: Tracker;
+  readonly files: TrackedFiles;
   readonly disk: Pick<Disk, 'now'>;
   readonly storing: Pick<Storing, 'maxLines' | 'stagingPath' | 'stored'>;
   readonly parallelism: Parallelism;
@@ -69,9 +70,7 @@ export function createFill({
         // One that is full of other things than lines is not stored beside others.
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
-        own = own.filter(
-          (file) => hasMore(file, disk.now()) && files.files.get(file.state.id) === file,
-        );
+        own = own.filter((file) => hasMore(file, disk.now()) && files.get(file.state.id) === file);
       }
       if (space.lines === 0) break;
     }

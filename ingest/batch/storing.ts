@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SinkError } from '../identity/tracker.ts';
+import { SinkError } from '../identity/decisions.ts';
 import type { Batch, FileState, Sink } from '../types.ts';
 import { BATCH_LINES } from './batch.ts';
 

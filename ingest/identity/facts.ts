@@ -16,7 +16,7 @@ export interface Facts {
 /** All that is known of streams and of the files that hold them. */
 export interface Knowledge {
   readonly streams: Pick<Streams, 'get' | 'of'>;
-  readonly files: ReadonlyMap<number, TrackedFile>;
+  readonly files: Pick<ReadonlyMap<number, TrackedFile>, 'get'>;
   readonly recent: RecentBytes;
   /** The content of a tracked file; null when it cannot be had. */
   open(file: TrackedFile): Promise<Content | null>;

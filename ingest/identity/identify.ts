@@ -13,7 +13,7 @@
  *              with a header do, and it is read on by itself from the line in which they part.
  *   is new     and read from its start, at once.
  *
- * This module decides, without I/O, from facts that were read before (tracker.ts).
+ * This module decides, without I/O, from facts that were read before (decisions.ts).
  */
 
 import type { Compared } from './compare.ts';

@@ -42,7 +42,7 @@ interface Compared {
   /** So many bytes are equal; and so many of those had been taken of the original by then. */
   readonly equal: number;
   readonly taken: number;
-  /** What both files were then (tracker.ts). */
+  /** What both files were then (decisions.ts). */
   readonly versions: string;
 }
 

@@ -165,13 +165,15 @@ export class Simulation {
   }
 
   private async begin() {
-    const storing = createStoring(this.staging, this.sink, (states) => tracker.committed(states));
+    const storing = createStoring(this.staging, this.sink, (states) =>
+      tracker.files.committed(states),
+    );
     const tracker: Tracker = new Tracker(
       this.disk,
       { ...this.sink, record: storing.record },
       this.log,
     );
-    await tracker.reload();
+    await tracker.files.reload();
     const options = {
       disk: this.disk,
       tracker,

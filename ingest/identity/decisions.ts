@@ -1,0 +1,291 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Content } from '../files/content.ts';
+import type { Ignored } from '../files/ignored.ts';
+import { isGzip, rotationRank } from '../files/names.ts';
+import type { FileState, IngestLog, Sink } from '../types.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { type Decision, identify } from './identify.ts';
+import { HEAD_BYTES, resumedAt, UNREAD, withProofAt } from './proofs.ts';
+import type { Streams } from './streams.ts';
+import type { TrackedFile } from './tracked-file.ts';
+import type { TrackedFiles } from './tracked-files.ts';
+
+type Known = ReturnType<Streams['known']>;
+
+/** The order of decisions: which files are looked at, and which decisions are taken. */
+const PASSES: readonly {
+  readonly concerns: (known: Known) => boolean;
+  readonly takes: (decision: Decision) => boolean;
+}[] = [
+  {
+    concerns: ({ inode }) => inode,
+    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-file',
+  },
+  {
+    concerns: ({ path }) => path,
+    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-path',
+  },
+  { concerns: () => true, takes: ({ kind }) => kind !== 'resume' },
+  { concerns: () => true, takes: () => true },
+];
+
+/** The sink failed: not the fault of the file that is looked at. */
+export class SinkError extends Error {}
+
+/** A `.gz` that ends early is being written; one that does not change for so long is named. */
+const INCOMPLETE_MS = 2_000;
+
+const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
+const RESTARTED =
+  'file holds other bytes than those read before at its path; reading it from its start';
+const OLDER =
+  'file holds the beginning of what was read before; reading on behind what is proven, lines after that may be stored twice';
+
+/** A file that is read from its start though its path was known: the streams that were known there. */
+interface Restart {
+  readonly path: string;
+  readonly known: readonly number[];
+  readonly truncated: boolean;
+}
+
+export interface DecisionsOptions {
+  readonly files: TrackedFiles;
+  readonly ignored: Ignored;
+  readonly sink: Pick<Sink, 'record'>;
+  readonly log: IngestLog;
+}
+
+/**
+ * Decides which file each undecided one is: reads the facts, asks `identify`, and does what it says. Decides on a copy again when what
+ * made it one may no longer be so.
+ */
+export class Decisions {
+  /** How many files were read from their start though their paths were known, and were not named yet. */
+  get restarted(): number {
+    return this.restarts.length;
+  }
+
+  private readonly restarts: Restart[] = [];
+  private readonly files: TrackedFiles;
+  private readonly streams: Streams;
+  private readonly ignored: Ignored;
+  private readonly sink: Pick<Sink, 'record'>;
+  private readonly log: IngestLog;
+
+  constructor({ files, ignored, sink, log }: DecisionsOptions) {
+    this.files = files;
+    this.streams = files.streams;
+    this.ignored = ignored;
+    this.sink = sink;
+    this.log = log;
+  }
+
+  /**
+   * Decides what the files are that can be told by now, and looks at the copies. First those are told that are the file of a
+   * stream, by their inode and then by their path; older copies come last: what one seems to be a part of may be held whole by another
+   * file.
+   */
+  async decideAll(now: number): Promise<void> {
+    for (const file of this.files.values())
+      if (file.copy && this.isCopyInDoubt(file)) this.files.doubt(file);
+    if (this.files.undecided().size === 0) return;
+    for (const { concerns, takes } of PASSES)
+      for (const file of inOrder(
+        [...this.files.undecided()].filter((each) => concerns(this.files.knownBy(each.state))),
+      ))
+        await this.decide(file, now, takes);
+  }
+
+  /** Names the first `count` restarts: what stood at their paths may have ended unread, unless a file holds it or it was read to its end. */
+  async nameRestarts(count: number): Promise<void> {
+    for (const { path, known, truncated } of this.restarts.splice(0, count)) {
+      const ended = known.flatMap((id) => {
+        const stream = this.streams.get(id);
+        if (!stream || stream.offset === 0 || this.files.get(id)) return [];
+        return truncated || !stream.gone ? [stream] : [];
+      });
+      const last = ended.at(-1);
+      if (!last) continue;
+      this.log.warn({ file: path, known_offset: last.offset }, RESTARTED);
+      const gone = ended.map((stream) => ({ ...stream, gone: true }));
+      await this.sink.record(gone, []);
+      for (const stream of gone) this.files.remember(stream);
+    }
+  }
+
+  /** Decides what a file is, if that is something that `takes` lets through. */
+  private async decide(
+    file: TrackedFile,
+    now: number,
+    takes: (decision: Decision) => boolean,
+  ): Promise<void> {
+    if (!file.undecided) return;
+    if (file.judged === file.version) return this.nameIncomplete(file, now);
+    if (!file.content && this.files.isFull()) {
+      // Of an empty file there is nothing to tell; else it is open from now on, so that it is seen at once when it grows.
+      if (file.size === 0) return;
+      if (!this.streams.hasAny(file.state, file.state.id))
+        return this.files.become(file, file.state);
+    }
+    const content = await this.files.open(file);
+    // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
+    if (!content) return this.files.untrack(file);
+    try {
+      if (file.size > 0) await this.decideOpen(file, content, takes);
+      await this.files.closeSurplus(file);
+    } catch (error) {
+      await this.failed(file, error as NodeJS.ErrnoException, now);
+    }
+  }
+
+  private async decideOpen(
+    file: TrackedFile,
+    content: Content,
+    takes: (decision: Decision) => boolean,
+  ): Promise<void> {
+    const start = Buffer.alloc(content.gzip ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
+    const length = await content.read(start, 0);
+    if (length === 0 && !content.gzip) return;
+    const facts = await factsOf(file, content, start.subarray(0, length), {
+      streams: this.streams,
+      files: this.files,
+      recent: this.files.recent,
+      open: (other) => this.files.open(other),
+    });
+    if (!facts) return;
+    const decision = identify({ size: facts.size }, facts.candidates);
+    if (takes(decision)) await this.apply(file, content, decision, facts);
+  }
+
+  private async apply(
+    file: TrackedFile,
+    content: Content,
+    decision: Decision,
+    { candidates, size }: Facts,
+  ): Promise<void> {
+    const { source, path, inode, birth } = file.state;
+    const place = { source, path, inode, birth, gone: false };
+    if (decision.kind === 'copy') {
+      if (!decision.isPart) await this.proveEnd(content, decision);
+      return this.becomeCopy(file, decision.of, decision.equal, decision.isPart);
+    }
+    if (decision.kind === 'continue') {
+      const stream = this.streams.get(decision.id);
+      if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
+      const before = this.files.get(decision.id);
+      const same = stream.inode === inode && stream.finished === file.version;
+      const state = { ...stream, ...place, finished: same ? stream.finished : null };
+      if (!isDeepStrictEqual(state, stream)) await this.files.recordUnlessNew([state]);
+      if (before) await this.files.untrack(before);
+      this.files.become(file, state);
+      if (stream.path !== path)
+        this.log.info({ file: path, before: stream.path, offset: state.offset }, 'file goes on');
+      return;
+    }
+    if (decision.kind === 'resume') {
+      const { of, at } = decision;
+      const other = this.files.get(of);
+      // As long as the other one may be truncated before what both hold was taken of it.
+      if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
+      const state = await this.resumed(decision, content, place);
+      if (state.offset > 0) {
+        const original = this.streams.get(decision.of);
+        const facts = { file: path, original: original?.path, offset: state.offset };
+        await this.sink.record([state], []);
+        this.files.become(file, state);
+        if (other) this.log.info(facts, PARTED);
+        else if (state.offset !== size)
+          this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
+        return;
+      }
+    }
+    const others = candidates.filter(({ relation }) => relation !== 'rotation');
+    const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
+    this.restarts.push({ path, known, truncated: file.truncated !== null });
+    this.files.become(file, { ...file.state, ...UNREAD });
+  }
+
+  /** A stream of its own that begins as another one does up to `at`, in the line that stands there. */
+  private async resumed(
+    { of, at }: Extract<Decision, { kind: 'resume' }>,
+    content: Content,
+    place: Pick<FileState, 'source' | 'path' | 'inode' | 'birth' | 'gone'>,
+  ): Promise<FileState> {
+    const stream = this.streams.get(of) ?? UNREAD;
+    // An older copy that ends in half a line: the whole line was taken.
+    const ends = !this.files.get(of) && !stream.proofs.some((proof) => proof.at === at);
+    const state = await resumedAt(content, stream, at, ends);
+    return { ...UNREAD, ...place, id: this.streams.newId(), ...state };
+  }
+
+  private becomeCopy(file: TrackedFile, of: number, equal: number, isPart: boolean): void {
+    const original = this.files.get(of)?.state;
+    if (file.copy?.of !== of)
+      this.log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
+    const taken = Math.min(equal, original?.offset ?? 0);
+    file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
+    if (!isPart) this.files.settle(file);
+  }
+
+  /** Proves where a copy ends in what was taken of its original, so that it is known when the original is gone. */
+  private async proveEnd(
+    content: Content,
+    { of, equal }: Extract<Decision, { kind: 'copy' }>,
+  ): Promise<void> {
+    const original = this.files.get(of);
+    if (!original) return;
+    const { offset, proofs } = original.state;
+    if (equal > offset || proofs.some(({ at }) => at === equal)) return;
+    const all = await withProofAt(content, proofs, equal);
+    if (!all) return;
+    this.files.advance(original, { ...original.state, proofs: all });
+    await this.files.recordUnlessNew([original.state]);
+  }
+
+  /** Whether what made a file a copy may no longer be so. */
+  isCopyInDoubt(file: TrackedFile): boolean {
+    if (!file.copy) return false;
+    const { of, equal, versions } = file.copy;
+    return versions !== this.versionsOf(file, of, equal);
+  }
+
+  /**
+   * Changes whenever a copy has to be compared anew: with it, when its original is another, and until all that was compared was taken
+   * of it. The original may be rewritten before; from then on that is seen there. A `.gz`, which has to be unpacked for it, is compared
+   * when the original has become shorter, and at the end.
+   */
+  private versionsOf(file: TrackedFile, of: number, equal: number): string {
+    const original = this.files.get(of);
+    if (!original) return '';
+    const isTaken = original.state.offset >= equal;
+    const rests = isTaken || (isGzip(file.state.path) && original.size >= equal);
+    return `${file.version} ${rests ? isTaken : original.version} ${file.entry === null}`;
+  }
+
+  private async failed(
+    file: TrackedFile,
+    error: NodeJS.ErrnoException,
+    now: number,
+  ): Promise<void> {
+    if (error instanceof SinkError) throw error;
+    // A .gz that is still being written ends early.
+    const incomplete = error.code === 'Z_BUF_ERROR' && file.entry !== null;
+    if (!incomplete) return this.files.fail(file, error);
+    // What was unpacked ends there: it is unpacked anew once it has changed.
+    await this.files.release(file);
+    file.judged = file.version;
+    this.nameIncomplete(file, now);
+  }
+
+  private nameIncomplete(file: TrackedFile, now: number): void {
+    if (now - file.changedAt > INCOMPLETE_MS)
+      this.ignored.add(file.state, 'its gzip data ends early; it is read once it is complete');
+  }
+}
+
+/** Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. */
+function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
+  return files.toSorted(
+    (a, b) => rotationRank(a.state.path) - rotationRank(b.state.path) || a.mtimeMs - b.mtimeMs,
+  );
+}

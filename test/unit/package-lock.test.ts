@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../../server/config/package-root.ts';
+
+interface Entry {
+  readonly integrity?: string;
+  readonly resolved?: string;
+}
+
+/** DuckDB for other systems than Linux on x64: the registry that the lock file was made from did not have this version of them. */
+const UNKNOWN = /^node_modules\/@duckdb\/node-bindings-(?!linux-x64)/;
+
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Entry>;
+  };
+  const entries = Object.entries(packages).filter(([path]) => path !== '');
+
+  it('has the hash of every package', () => {
+    const without = entries.filter(
+      ([path, { integrity = '' }]) =>
+        !/^sha512-[\w+/]{86}==$/.test(integrity) && !UNKNOWN.test(path),
+    );
+    expect(without).to.deep.equal([]);
+  });
+
+  it('names no registry', () => {
+    expect(entries.filter(([, { resolved }]) => resolved !== undefined)).to.deep.equal([]);
+  });
+});

@@ -34,6 +34,8 @@ export class SinkError extends Error {}
 
 /** A `.gz` that ends early is being written; one that does not change for so long is named. */
 const INCOMPLETE_MS = 2_000;
+/** A file that is being put back, from another disk or an archive, grows within this time. */
+const AT_REST_MS = 5_000;
 
 const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
 const RESTARTED =
@@ -131,7 +133,7 @@ export class Decisions {
     // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
     if (!content) return this.files.untrack(file);
     try {
-      if (file.size > 0) await this.decideOpen(file, content, takes);
+      if (file.size > 0) await this.decideOpen(file, content, takes, now);
       await this.files.closeSurplus(file);
     } catch (error) {
       await this.failed(file, error as NodeJS.ErrnoException, now);
@@ -142,6 +144,7 @@ export class Decisions {
     file: TrackedFile,
     content: Content,
     takes: (decision: Decision) => boolean,
+    now: number,
   ): Promise<void> {
     const start = Buffer.alloc(content.gzip ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
     const length = await content.read(start, 0);
@@ -154,7 +157,7 @@ export class Decisions {
     });
     if (!facts) return;
     const decision = identify({ size: facts.size }, facts.candidates);
-    if (takes(decision)) await this.apply(file, content, decision, facts);
+    if (takes(decision)) await this.apply(file, content, decision, facts, now);
   }
 
   private async apply(
@@ -162,6 +165,7 @@ export class Decisions {
     content: Content,
     decision: Decision,
     { candidates, size }: Facts,
+    now: number,
   ): Promise<void> {
     const { source, path, inode, birth } = file.state;
     const place = { source, path, inode, birth, gone: false };
@@ -187,6 +191,8 @@ export class Decisions {
       const other = this.files.get(of);
       // As long as the other one may be truncated before what both hold was taken of it.
       if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
+      // It is still being put back, or has stopped short of what was read.
+      if (decision.isOpen && now - file.changedAt < AT_REST_MS) return;
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
         const original = this.streams.get(decision.of);

@@ -4,13 +4,15 @@
  * A *stream* is a sequence of bytes of which a beginning was taken. A file is met when it stands at a path and is not the file of a
  * stream that is being read: same device, inode and birth. It then
  *
- *   continues  a stream that no other file holds, if it holds all that was taken of it: renamed while nothing ran, packed, moved to
- *              another disk, put back. It is read on from where the stream was left.
- *   is a copy  of a file that is being read, if its name is a rotation of that one's and it holds nothing else. It is not read. When
- *              the original is truncated, replaced or gone it is met anew; when the two go on differently, too.
+ *   continues  a stream that no other file holds, if it holds all that was taken of it: renamed while nothing ran, packed, unpacked,
+ *              moved to another disk, put back. It is read on from where the stream was left.
+ *   is a copy  of a file that is being read, if its name is a rotation of that one's, or that one's is its own with `.gz`, and it holds
+ *              nothing else. It is not read. When the original is truncated, replaced or gone it is met anew; when the two go on
+ *              differently, too.
  *   resumes    where it parts from a stream that it begins like. Either no file holds that one whole, and this is an older copy: what is
- *              proven to have been taken is not read again. Or the file is not a copy of the one that holds it: they begin alike, as logs
- *              with a header do, and it is read on by itself from the line in which they part.
+ *              proven to have been taken is not read again, once it grows no more, since it may be on its way back. Or the file is
+ *              not a copy of the one that holds it: they begin alike, as logs with a header do, and it is read on by itself from the
+ *              line in which they part.
  *   is new     and read from its start, at once.
  *
  * This module decides, without I/O, from facts that were read before (decisions.ts).
@@ -30,7 +32,7 @@ export interface Candidate {
   /** Bytes that were taken of it. */
   readonly offset: number;
   /** Why it is a candidate: the strongest of what is so. */
-  readonly relation: 'same-file' | 'same-path' | 'rotation';
+  readonly relation: 'same-file' | 'same-path' | 'unpacked' | 'rotation';
   /** The file held it last, as its inode and birth show, and has not been seen to be truncated or deleted since. */
   readonly isOwn: boolean;
   /** The file holds it up to here at least; and whether it goes on differently before the offset. */
@@ -54,13 +56,14 @@ export type Decision =
       readonly equal: number;
       readonly isPart: boolean;
     }
-  | { readonly kind: 'resume'; readonly of: number; readonly at: number }
+  /** `isOpen`: all that the file holds is of the stream, so it may hold more of it yet. */
+  | { readonly kind: 'resume'; readonly of: number; readonly at: number; readonly isOpen: boolean }
   | { readonly kind: 'new' };
 
 /** A file at a known path that goes on differently is an older copy all the same if so much of it is proven. */
 const MOST = 3 / 4;
 
-const RELATIONS = ['same-file', 'same-path', 'rotation'] as const;
+const RELATIONS = ['same-file', 'same-path', 'unpacked', 'rotation'] as const;
 const KINDS = ['continue', 'copy', 'resume'] as const;
 
 interface Possibility {
@@ -100,7 +103,8 @@ function possibility(met: Met, candidate: Candidate): Possibility | null {
     return { decision: { kind: 'copy', of: id, equal, isPart }, relation, bytes: equal };
   }
   const at = partsAt(met, candidate);
-  return at > 0 ? { decision: { kind: 'resume', of: id, at }, relation, bytes: at } : null;
+  const isOpen = holder === 'none' && !candidate.contradicted;
+  return at > 0 ? { decision: { kind: 'resume', of: id, at, isOpen }, relation, bytes: at } : null;
 }
 
 /** Up to where a file is to be taken for a stream that it does not hold whole; 0 when it has nothing to do with it. */
@@ -108,8 +112,8 @@ function partsAt({ size }: Met, candidate: Candidate): number {
   const { relation, proven, contradicted, holder, compared } = candidate;
   // Of two files that are both there one begins like the other.
   if (holder !== 'none') return relation === 'rotation' ? (compared?.line ?? 0) : 0;
-  // The same file with fewer bytes, or with others, was truncated.
-  if (relation === 'same-file') return 0;
+  // The same file with fewer bytes, or with others, was truncated; and a log that begins as a packed one does is the next one.
+  if (relation === 'same-file' || relation === 'unpacked') return 0;
   if (!contradicted) return proven;
   return relation === 'same-path' && size !== null && proven >= MOST * size ? proven : 0;
 }

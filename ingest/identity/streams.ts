@@ -4,10 +4,10 @@ import type { FileState, Proof } from '../types.ts';
 import { proofAt } from './proofs.ts';
 
 /**
- * Why a file might hold a stream, the strongest first: its inode, its path, a name that a rotation makes of the stream's, a name that is
- * another rotation of the same log.
+ * Why a file might hold a stream, the strongest first: its inode, its path, its path with `.gz`, a name that a rotation makes of the
+ * stream's, a name that is another rotation of the same log.
  */
-export type Relation = 'same-file' | 'same-path' | 'rotation' | 'other-rotation';
+export type Relation = 'same-file' | 'same-path' | 'unpacked' | 'rotation' | 'other-rotation';
 
 /** The streams that are known, and those that a file might hold: found by what was indexed of them, never by a walk over all. */
 export interface Streams {
@@ -106,6 +106,7 @@ export function createStreams(): Streams {
       };
       for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
       add(pathKey({ source, path }), 'same-path');
+      add(pathKey({ source, path: `${path}.gz` }), 'unpacked');
       // Those of its folder first: in others there may be many logs of the same name with the same header.
       const addByStart = (log: string, relation: Relation) => {
         for (const name of [inFolder(log, path), log])
@@ -124,7 +125,8 @@ export function createStreams(): Streams {
     },
     hasAny(place, id) {
       const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
-      const keys = [...fileKeys(place), pathKey(place)];
+      const { source, path } = place;
+      const keys = [...fileKeys(place), pathKey(place), pathKey({ source, path: `${path}.gz` })];
       for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
       const [, log] = namesOf(place.path);
       if (rotationRank(place.path) > 0) names.push(`${place.source} ${log}`);

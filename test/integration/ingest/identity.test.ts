@@ -20,6 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../../ingest/index.ts';
@@ -412,6 +413,49 @@ describe('which file is it', () => {
         // A quarter of the distance to the end is what the proofs may leave open.
         expect(found.length - 1001).to.be.below(150);
       });
+    }));
+
+  it('waits for a log that is put back slowly, and reads on behind what was read of it', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = lines('kept', 1000);
+      writeFileSync(file, text(ids));
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ids);
+        unlinkSync(file);
+        // Its handle is let go after five seconds, and what stands at the path is decided on anew.
+        for (let n = 0; n < 10; n++) {
+          appendFileSync(file, text(ids.slice(n * 100, n * 100 + 100)));
+          await delay(900);
+        }
+        appendFileSync(file, line('later'));
+        await settles(ingesting, [...ids, 'later']);
+      });
+    }));
+
+  it('knows a log that was packed and is unpacked again, and reads a new one beside a packed one', () =>
+    withFolder(async (data) => {
+      const [file, ids] = [at(data, 'app.log'), lines('kept', 300)];
+      const header = lines('header', 3);
+      const next = at(data, 'next.log');
+      writeFileSync(file, text(ids));
+      writeFileSync(next, text([...header, 'old']));
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, [...ids, ...header, 'old']);
+        for (const each of [file, next]) execFileSync('gzip', [each]);
+        await eventually(() => expect(openFiles().join()).not.to.include('app.log'));
+        execFileSync('gunzip', [`${file}.gz`]);
+        writeFileSync(next, text([...header, 'new']));
+        appendFileSync(file, line('later'));
+        await settles(ingesting, [...ids, ...header, 'old', 'later', ...header, 'new']);
+        execFileSync('gzip', [file]);
+        await eventually(() => expect(openFiles().join()).not.to.include('app.log'));
+      });
+      execFileSync('gunzip', [`${file}.gz`]);
+      appendFileSync(file, line('last'));
+      await withIngest(data, (ingesting) =>
+        settles(ingesting, [...ids, ...header, 'old', 'later', ...header, 'new', 'last']),
+      );
     }));
 
   it('lists copies with their original, and reads them when it is gone', () =>

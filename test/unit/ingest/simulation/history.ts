@@ -135,6 +135,7 @@ export class Simulation {
     if (sweeps > 0) this.disk.pass(1100);
     this.life ??= await this.begin();
     const { tracker, rounds, storing } = this.life;
+    let rested = false;
     for (let turn = 0; ; turn++) {
       if (turn > 50) return 'it does not come to rest';
       if (turn < sweeps) await tracker.sweep();
@@ -144,7 +145,12 @@ export class Simulation {
       await storing.stored();
       await rounds.letGo(true);
       await storing.stored();
-      if (done === 'nothing' && turn > 0) break;
+      if (done !== 'nothing' || turn === 0) continue;
+      if (!tracker.hasUndecided || rested) break;
+      // What may still be on its way back is decided on once it is not.
+      rested = true;
+      this.disk.pass(5000);
+      await tracker.sweep();
     }
     return this.fault();
   }

@@ -2,13 +2,18 @@ const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const COMMA = Buffer.from(',');
-const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
+const SPACE = 0x20;
+const BLANKS: readonly number[] = [SPACE, 0x09, 0x0d];
+/** A byte-order mark, which may stand before the first line. */
+const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
 /**
  * The lines with the project as the first member of each object, which stands before one of its own: of equal names in one object the
- * first counts. Anything but an object stays as it is, and becomes a rejected line.
+ * first counts. Anything but an object stays as it is, and becomes a rejected line; but control characters, which JSON does not know,
+ * become spaces: whoever reads the lines may pass over some, or take them for the end of a torn line, and find an object behind them.
  */
-export function stamped(blocks: readonly Buffer[], project: string): Buffer {
+export function stamped(given: readonly Buffer[], project: string): Buffer {
+  const blocks = given.map(withoutControls);
   const member = Buffer.from(`"project":${JSON.stringify(project)}`);
   const parts: Buffer[] = [];
   /** Where a reader stands: before a line, behind the brace that it begins with, or beyond. */
@@ -21,7 +26,7 @@ export function stamped(blocks: readonly Buffer[], project: string): Buffer {
       else if (place === 'within') {
         const next = block.indexOf(NEWLINE, at);
         at = (next < 0 ? block.length : next) - 1;
-      } else if (BLANKS.includes(byte)) continue;
+      } else if (BLANKS.includes(byte) || (place === 'before' && MARK.includes(byte))) continue;
       else if (place === 'open') {
         parts.push(block.subarray(from, at));
         if (byte !== CLOSE_BRACE) parts.push(COMMA);
@@ -36,4 +41,13 @@ export function stamped(blocks: readonly Buffer[], project: string): Buffer {
     parts.push(block.subarray(from));
   }
   return Buffer.concat(parts);
+}
+
+function withoutControls(block: Buffer): Buffer {
+  const text = Buffer.from(block);
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] as number;
+    if (byte < SPACE && byte !== NEWLINE && !BLANKS.includes(byte)) text[at] = SPACE;
+  }
+  return text;
 }

@@ -300,6 +300,37 @@ describe('POST /api/logs', () => {
         await stored(served, 7);
         const projects = (await served.rows()).map(({ project }) => project);
         expect(projects.filter((project) => project === 'p')).to.have.length(5);
+        // What stands before an object hides it from nobody who could find it there.
+        const theirs = (n: number) => `{"id":"h${n}","project":"theirs"}`;
+        const room = '\0'.repeat(100);
+        const hidden = [
+          '\0',
+          '\v',
+          '\f',
+          '\r\0',
+          ' \0 ',
+          '\ufeff',
+          '\ufeff\0',
+          '\x7f',
+          room,
+          `half${room}`,
+        ];
+        for (const [n, before] of hidden.entries()) {
+          await post(served, EDGE, before + theirs(n), { 'X-API-KEY': pinned });
+          const array = `[{},${before}${theirs(n)}]`;
+          await post(served, EDGE, array, { 'X-API-KEY': pinned });
+          const nd = `{}\n${before}${theirs(n)}\n`;
+          const type = { 'X-API-KEY': pinned, 'Content-Type': 'application/x-ndjson' };
+          await post(served, EDGE, nd, type);
+        }
+        const end = { 'X-API-KEY': ingest };
+        await post(served, EDGE, '[{"id":"end","project":"q"}]', end);
+        await eventually(async () =>
+          expect((await served.rows()).map(({ id }) => id)).to.include('end'),
+        );
+        const all = await served.rows();
+        expect(all.filter(({ project }) => project === 'theirs')).to.deep.equal([]);
+        expect(all.filter(({ id }) => /^h\d/.test(String(id)))).not.to.deep.equal([]);
       });
     }));
 

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -11,6 +11,7 @@ import { readToken, type Token } from './auth/root-token.ts';
 import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
 import { type Config, ConfigError } from './config/config.ts';
+import { makeFolder } from './config/make-folder.ts';
 import { ROOT } from './config/package-root.ts';
 import { type Commands, openControl, takeStore } from './control-socket.ts';
 import { createCache } from './endpoints/cache.ts';
@@ -222,13 +223,22 @@ export async function runService(
 }
 
 /** What a path can be at fault for, and not the disk: starting again does not help. */
-const WRONG_PATH = ['ENOTDIR', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG'];
+const WRONG_PATH = [
+  'ENOENT',
+  'ENOTDIR',
+  'EEXIST',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ELOOP',
+  'ENAMETOOLONG',
+];
 
 /** Makes the folders of the data. Throws ConfigError where a setting names no folder, and none that could be made. */
 function makeFolders({ data, endpoints }: Config, logs: string, store: string): void {
   try {
-    mkdirSync(logs, { recursive: true });
-    mkdirSync(store, { recursive: true, mode: 0o700 });
+    makeFolder(logs);
+    makeFolder(store, 0o700);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!WRONG_PATH.includes(code)) throw error;

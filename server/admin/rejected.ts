@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { isSource, SOURCES } from '../../ingest/index.ts';
+import { redaction } from '../auth/redaction-header.ts';
 import { bracketed } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
 import type { Plain, Store } from '../store/index.ts';
@@ -18,6 +19,13 @@ export function rejectedLines(
 /** All bytes that were kept of a rejected line, whatever they are: to be saved, not shown. */
 export function rejectedBytes(store: Pick<Store, 'rejectedLine'>): RequestHandler<{ id: string }> {
   return async function answerRejectedBytes(request, response) {
+    if (redaction(request)) {
+      const detail =
+        'Expected no redaction: these are the bytes as they were. GET /api/rejected shows them redacted.';
+      throw new AppError('HEADER_INVALID', {
+        faults: [{ parameter: 'SVC-ENDPOINT-REDACT-PII', detail }],
+      });
+    }
     const { id } = request.params;
     const rejected = await store.rejectedLine(id);
     if (!rejected) throw new AppError('REJECTED_UNKNOWN');

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config/config.ts';
+import { makeFolder } from '../config/make-folder.ts';
 
 /** What a token may do: ask queries, push lines, administer (ledger, rejected lines, retention), read the metrics. */
 export const SCOPES = ['query', 'ingest', 'admin', 'metrics'] as const;
@@ -79,7 +80,7 @@ export function readTokenFile(path: string): TokenEntry[] {
 export function writeTokenFile(path: string, entries: readonly TokenEntry[]): void {
   const faults = faultsOfAll(path, entries);
   if (faults.length > 0) throw new ConfigError(faults);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const next = `${path}.${process.pid}.new`;
   writeFileSync(next, `${JSON.stringify(entries, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(next, path);

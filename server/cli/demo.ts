@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { SOURCES, type Source } from '../../ingest/index.ts';
+import { makeFolder } from '../config/make-folder.ts';
 
 /** A scratch data folder that is written to. */
 export interface Demo {
@@ -21,7 +22,7 @@ const EVERY_MS = 250;
 export async function startDemo(logger: Logger): Promise<Demo> {
   const data = mkdtempSync(join(tmpdir(), 'tailpond-demo-'));
   const file = (source: Source) => join(data, 'logs', source, 'demo.ndjson');
-  for (const source of SOURCES) mkdirSync(join(data, 'logs', source), { recursive: true });
+  for (const source of SOURCES) makeFolder(join(data, 'logs', source));
 
   const now = Date.now();
   const history = Array.from({ length: HISTORY_LINES }, (_, i) =>

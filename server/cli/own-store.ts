@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pino } from 'pino';
@@ -8,6 +7,7 @@ import { readToken } from '../auth/root-token.ts';
 import { tokenFileOf } from '../auth/token-file.ts';
 import { openTokens } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
+import { makeFolder } from '../config/make-folder.ts';
 import { createCache } from '../endpoints/cache.ts';
 import { endpointFolders, openEndpoints } from '../endpoints/registry.ts';
 import { AppError } from '../errors.ts';
@@ -33,7 +33,7 @@ export async function withOwnStore<T>(
   action: (url: string, token: string) => Promise<T>,
 ): Promise<T> {
   const folder = join(resolve(config.data), 'store');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   return withStoppedStore(folder, config, 'tailpond query', async (store) => {
     const token = readToken(config, folder);
     const { express } = createApp({

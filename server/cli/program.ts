@@ -53,6 +53,7 @@ function starts(program: Command) {
     .command('start')
     .description('run the service; the same as without a command')
     .option(...DEMO)
+    .addOption(new Option('--with-parent', 'stop when the process that started it ends').hideHelp())
     .action(start);
   program
     .command('demo')

@@ -46,7 +46,10 @@ export async function withService<T>(
     );
   for (const end = performance.now() + BUSY_MS; ; await delay(LOOK_MS)) {
     const running = await addressOf(folder);
-    if (running) return action(reached(running, tokenOf(config)));
+    if (running) {
+      await started(running);
+      return action(reached(running, tokenOf(config)));
+    }
     if (alone === 'ingests')
       return withOwnService(folder, (address) => action(reached(address, tokenOf(config))));
     const { withOwnStore } = await import('./own-store.ts');
@@ -56,6 +59,17 @@ export async function withService<T>(
       // Another command has the store for a moment, or a service has begun to start.
       if (!(error instanceof StoreInUse) || performance.now() > end) throw error;
     }
+  }
+}
+
+/** Waits while a service opens its store. */
+async function started(url: string): Promise<void> {
+  for (const end = performance.now() + READY_MS; performance.now() < end; await delay(LOOK_MS)) {
+    const answer = await fetch(`${url}/readyz`).then(
+      (response) => response.json() as Promise<{ code?: string }>,
+      () => null,
+    );
+    if (answer?.code !== 'STARTING') return;
   }
 }
 
@@ -99,9 +113,10 @@ async function withOwnService<T>(folder: string, action: (url: string) => Promis
     TAILPOND_HOST: '127.0.0.1',
     TAILPOND_LOG_LEVEL: 'fatal',
   };
-  const child = spawn(process.execPath, [script, 'start'], {
+  const child = spawn(process.execPath, [script, 'start', '--with-parent'], {
     env,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    // The channel tells it when this process ends, however it does.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
   // It must not outlive the command; `tail` has listeners of its own, and returns.

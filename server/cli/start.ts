@@ -10,6 +10,7 @@ export interface StartOptions {
   readonly demo?: boolean;
   readonly healthcheck?: boolean;
   readonly dryRun?: boolean;
+  readonly withParent?: boolean;
 }
 
 /** Runs the service until it is stopped; or asks the one that runs, or looks at its store, and exits. */
@@ -20,6 +21,7 @@ export async function start(options: StartOptions): Promise<void> {
     console.log(JSON.stringify({ result: await dryRun(config) }));
     process.exit(0);
   }
+  if (options.withParent) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
   const files = openFiles();

@@ -1,7 +1,8 @@
 import { constants, existsSync } from 'node:fs';
-import { access, chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, copyFile, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { makeFolder } from '../config/make-folder.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService, takeStore } from '../control-socket.ts';
 import { previewRetention } from '../retention-job.ts';
@@ -61,7 +62,7 @@ async function inspectStopped(database: string, folder: string, config: Config) 
 /** A finished copy lies in the staging folder; it is moved to `file`, which must not be there. */
 async function backup(folder: string, file: string, config: Config): Promise<0 | 1> {
   if (await exists(file)) throw new Error(`${file} is there already; nothing is overwritten.`);
-  await mkdir(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const copy = ((await askService(folder, 'backup')) ??
     (await backupOfStopped(folder, config))) as string;
   try {
@@ -81,7 +82,7 @@ async function backupOfStopped(folder: string, config: Config): Promise<string> 
 }
 
 async function restore(folder: string, file: string, config: Config): Promise<0 | 1> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const lock = await takeStore(folder, 'tailpond restore');
   try {
     return await restoreTaken(folder, file, config);

@@ -11,6 +11,40 @@ const SHORTEST = '::1'.length;
  * an IPv4 address too. Takes time linear in the text, whatever the text.
  */
 export function redact(text: string): string {
+  const visible = hidden(text);
+  if (!ESCAPE.test(visible)) return visible;
+  // What is left of a word that is personal data once it is read as it was meant is hidden as a whole.
+  return visible
+    .split(WORDS)
+    .map((word, i) => (i % 2 === 0 && ESCAPE.test(word) && isPersonal(word) ? MARK : word))
+    .join('');
+}
+
+/** A character as a URL or JSON may write it. */
+const ESCAPE = /%[\dA-Fa-f]{2}|\\u[\dA-Fa-f]{4}/;
+const WORDS = /([\s"<>,]+)/;
+/** A URL in a URL in a URL. */
+const MOST_ESCAPED = 3;
+
+function isPersonal(word: string): boolean {
+  let text = word;
+  for (let depth = 0; depth < MOST_ESCAPED; depth++) {
+    const meant = text
+      .replaceAll(/\\u([\dA-Fa-f]{4})/g, (_, code) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      )
+      .replaceAll(/(?:%[\dA-Fa-f]{2})+/g, (bytes) =>
+        Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
+      );
+    if (meant === text) return false;
+    if (hidden(meant) !== meant) return true;
+    text = meant;
+  }
+  return false;
+}
+
+/** The text with what can be seen of personal data replaced. */
+function hidden(text: string): string {
   const visible = IN_WHOLE.reduce(
     (rest, { hint, hide }) => (hint.test(rest) ? hide(rest) : rest),
     text,
@@ -41,16 +75,17 @@ interface Kind {
 
 /**
  * The scheme in any letter case, a blank (in a URL `%20` or `+`), a colon or an equals sign, and a
- * token, whose slashes may be escaped.
+ * token, whose characters may be escaped.
  */
-const BEARER = /(bearer(?:[ \t]+|%20|\+|[ \t]*[:=][ \t]*))[\w.~+/=-]+(?:\\\/[\w.~+/=-]*){0,99}/gi;
+const BEARER =
+  /(bearer(?:[ \t]+|%20|\+|[ \t]*[:=][ \t]*))(?:[\w.~+/=-]|\\\/|%(?:2[BCDEFbcdef]|3[Dd]|7[Ee]))+/gi;
 
 /** What clients put into the query string of a URL, which may stand in another's. */
 const PARAMETER =
-  /((?:[?&]|%3F|%26)(?:(?:access|refresh|id)_?)?(?:token|api_?key|password|secret)(?:=|%3D))(?:[^&#\s"'\\<>%]|%(?!2[02367]|0A)[\dA-F]{2})+/gi;
+  /((?:[?&#;]|%3F|%26)(?:(?:access|refresh|id)_?)?(?:token|api_?key|password|secret)(?:\[\])?)(?:(=)[^&#\s"\\<>]+|(%3D)(?:[^&#\s"\\<>%]|%(?!2[02367]|0A)[\dA-F]{2})+)/gi;
 
 /** Keys whose beginning says what they are: of Supabase, and of tailpond itself. */
-const KEY = /(?<![\dA-Za-z])(?:sb_secret_|tp_[\dA-Za-z]{1,32}_)[\w-]{8,}/g;
+const KEY = /(?:sb_secret_|(?<![\dA-Za-z])tp_[\dA-Za-z]{1,32}_)[\w-]{8,}/g;
 
 /** An IPv6 address whose colons are escaped as in a URL. */
 const IPV6_IN_URL =
@@ -63,7 +98,7 @@ const CARD_IN_URL =
 /** Kinds in which escapes of URLs are parts of what is hidden. */
 const IN_WHOLE: readonly Kind[] = [
   { hint: /bearer/i, hide: (text) => text.replace(BEARER, `$1${MARK}`) },
-  { hint: /token|key|password|secret/i, hide: (text) => text.replace(PARAMETER, `$1${MARK}`) },
+  { hint: /token|key|password|secret/i, hide: (text) => text.replace(PARAMETER, `$1$2$3${MARK}`) },
   { hint: /sb_secret_|tp_/, hide: (text) => text.replace(KEY, MARK) },
   { hint: /%3A/i, hide: (text) => text.replace(IPV6_IN_URL, hideIpv6InUrl) },
   {
@@ -86,7 +121,8 @@ function hideIpv6InUrl(candidate: string): string {
 const ESCAPES =
   /(\\(?:u(?!0040)[\dA-Fa-f]{4}|[bfnrt])(?:\[[\d;]*m)?|\p{Cc}\[[\d;]*m|%(?!40|2540|2[BEbe])[\dA-Fa-f]{2})/u;
 
-const JWT = /(?<![\dA-Za-z])eyJ[\w.-]+/g;
+/** `{"` in base64, or `{` with a blank or a line's end behind it. */
+const JWT = /(?<![\dA-Za-z])(?:eyJ|eyAi|ewog|ew0K)[\w.-]+/g;
 
 /** Before the `@` stand words, perhaps with apostrophes between them, or anything in quotes. */
 const EMAIL =
@@ -103,11 +139,11 @@ const IPV6 =
 
 /** In this order: an e-mail address may end in an IPv4 address, and IPv6 addresses embed them. */
 const KINDS: readonly Kind[] = [
-  { hint: /eyJ/, hide: (part) => part.replace(JWT, hideJwt) },
+  { hint: /eyJ|eyAi|ewog|ew0K/, hide: (part) => part.replace(JWT, hideJwt) },
   { hint: /@|%40|%2540|\\u0040/, hide: (part) => part.replace(EMAIL, MARK) },
   { hint: /:[\dA-Fa-f]{0,4}:/, hide: (part) => part.replace(IPV6, hideIpv6) },
   { hint: /\d\.\d{1,3}\.\d/, hide: (part) => part.replace(IPV4, hideIpv4) },
-  { hint: /\d(?:[ .+\u00a0-]?\d){12}/, hide: hideCards },
+  { hint: /\d(?:[ \t_.+\u00a0-]?\d){12}/, hide: hideCards },
 ];
 
 /**
@@ -116,7 +152,7 @@ const KINDS: readonly Kind[] = [
  */
 function hideJwt(candidate: string): string {
   const [, second, third] = candidate.split('.', 3);
-  if (third === undefined && !second?.startsWith('eyJ')) return candidate;
+  if (third === undefined && !/^(?:eyJ|eyAi|ewog|ew0K)/.test(second ?? '')) return candidate;
   return candidate.endsWith('.') ? `${MARK}.` : MARK;
 }
 
@@ -161,10 +197,10 @@ const CARD_START = /(?<![\dA-Za-z]|\d\.)[2-6](?=\d{3})/g;
  * groups.
  */
 const CARD_FORMS = [
-  /\d{13,19}(?![\dA-Za-z]|\.\d)/y,
-  /(?<!\d-)\d{4}([ .+\u00a0-])\d{4}\1\d{4}\1\d{4}\1\d{1,3}(?![\dA-Za-z]|[.-]\d)/y,
-  /(?<!\d-)\d{4}([ .+\u00a0-])\d{4}\1\d{4}\1\d{1,4}(?![\dA-Za-z]|[.-]\d)/y,
-  /(?<!\d-)\d{4}([ .+\u00a0-])\d{6}\1\d{4,5}(?![\dA-Za-z]|[.-]\d)/y,
+  /\d{13,19}(?:\.0{1,9})?(?![\dA-Za-z]|\.\d)/y,
+  /(?<!\d-)\d{4}([ \t_.+\u00a0-])\d{4}\1\d{4}\1\d{4}\1\d{1,3}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ \t_.+\u00a0-])\d{4}\1\d{4}\1\d{1,4}(?![\dA-Za-z]|[.-]\d)/y,
+  /(?<!\d-)\d{4}([ \t_.+\u00a0-])\d{6}\1\d{4,5}(?![\dA-Za-z]|[.-]\d)/y,
 ];
 
 /** The place after the card number that starts at `start`, or -1. */
@@ -172,7 +208,8 @@ function endOfCard(part: string, start: number): number {
   for (const form of CARD_FORMS) {
     form.lastIndex = start;
     const [printed] = form.exec(part) ?? [];
-    if (printed !== undefined && isCard(printed.replace(/\D/g, ''))) return start + printed.length;
+    if (printed !== undefined && isCard(printed.replace(/\.0+$/, '').replace(/\D/g, '')))
+      return start + printed.length;
   }
   return -1;
 }

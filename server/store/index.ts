@@ -11,6 +11,7 @@ import { type LedgerEntry, readLedger } from './ledger.ts';
 import { createBackup } from './maintenance/backup.ts';
 import { type Inspection, inspect } from './maintenance/inspect.ts';
 import { migrate } from './migrate.ts';
+import { guardMemory } from './read/memory-guard.ts';
 import { createBackgroundTasks } from './read/own-connection.ts';
 import { createParquet, type Parquet } from './read/parquet.ts';
 import { openQueryPool, type QueryPool } from './read/pool.ts';
@@ -156,6 +157,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       queue: SANDBOX_QUEUE,
       ...ends,
     });
+    const endCallers = () => callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
+    const callerQuery = guardMemory(callerPool, {
+      memory,
+      resident: () => process.memoryUsage.rss(),
+      end: endCallers,
+    });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
     /** Where SQL of callers has taken the memory it gives way; the engine has it back a moment later. */
@@ -164,7 +171,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         return await query();
       } catch (error) {
         if (!isOutOfMemory(error) || tries === 0) throw error;
-        await callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
+        await endCallers();
         await delay(MEMORY_MS);
         return first(query, tries - 1);
       }
@@ -190,7 +197,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         }
         holding = setTimeout(resume, HOLD_MS).unref();
         callerPool.hold();
-        await callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
+        await endCallers();
         throw error;
       }
       resume();
@@ -240,7 +247,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       describe: (text) => readers.describe(text),
       stats: () => readers.stats(),
       callerPool: {
-        query: (text, values, limits) => fatal(callerPool.query(text, values, limits)),
+        query: (text, values, limits) => fatal(callerQuery(text, values, limits)),
         stats: () => callerPool.stats(),
       },
       busy: () => [...pools, background].some((each) => each.busy()),

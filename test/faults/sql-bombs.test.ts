@@ -6,7 +6,7 @@ import { eventually } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import { newExpectedLines } from './expected-lines.ts';
 import { ledger, memoryMb } from './setup.ts';
-import { type Bombs, EXPRESSIONS, MEMORY, PLANS, RESULTS, TIME } from './sql/bombs.ts';
+import { type Bombs, EXPRESSIONS, GROWING, MEMORY, PLANS, RESULTS, TIME } from './sql/bombs.ts';
 import { ENDS } from './sql/ends.ts';
 import { type Answer, CALLER, type Harness, withHarness } from './sql/harness.ts';
 
@@ -47,6 +47,22 @@ describe("callers' SQL: bombs", () => {
 
   faultCase('S06b', 'what takes memory beside the engine’s own: 20 at a time', () =>
     loaded((harness) => drop(harness, MEMORY, 20)),
+  );
+
+  faultCase('S06c', 'what takes memory for as long as it runs is ended before its time', () =>
+    loaded(
+      async (harness) => {
+        for (const [name, sql] of Object.entries(GROWING)) {
+          const before = memoryMb(harness.service, 'VmRSS');
+          forgetPeak(harness);
+          const answer = await harness.ask({ sql, dialect: 'bigquery', way: 'json' });
+          expect(answer.code, `${name}: ${shown(answer)}`).to.equal('QUERY_TOO_LARGE');
+          const mb = memoryMb(harness.service, 'VmHWM') - before;
+          expect(mb, name).to.be.below(MEMORY_MB + SLACK_MB);
+        }
+      },
+      { TAILPOND_QUERY_TIMEOUT: '30s' },
+    ),
   );
 
   faultCase(
@@ -93,8 +109,11 @@ function sampled(bombs: Bombs): Bombs {
 }
 
 /** A service of little memory and little time with many lines of the caller. */
-function loaded(action: (harness: Harness) => Promise<void>): Promise<void> {
-  return withHarness(0, { env: SETTINGS, inside: BOUND }, async (harness) => {
+function loaded(
+  action: (harness: Harness) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  return withHarness(0, { env: { ...SETTINGS, ...env }, inside: BOUND }, async (harness) => {
     const before = await eventually(async () => (await ledger(harness.service)).rows);
     const folder = join(harness.data, 'logs', 'edge_logs');
     mkdirSync(folder, { recursive: true });

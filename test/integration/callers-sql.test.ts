@@ -104,6 +104,29 @@ describe('SQL of callers: views and records', () => {
       );
     }));
 
+  it('filters and sorts groups by aggregates of columns, beside the names of the result', () =>
+    asking(async (ask) => {
+      await check(ask, {
+        "select id, count(*) as n from edge_logs group by id having count(event_message) > 0 and min(id) < 'd' order by max(length(event_message))":
+          [
+            { id: 'b', n: 1 },
+            { id: 'c', n: 1 },
+            { id: 'a', n: 1 },
+          ],
+        "select count(*) as n from edge_logs having countif(event_message like '%n%') > 2": [],
+        "select id, count(*) as n from edge_logs group by id having max(event_message) > '' and n = 1 order by countif(id = 'c') desc, id limit 2":
+          [
+            { id: 'c', n: 1 },
+            { id: 'a', n: 1 },
+          ],
+      });
+      await refused(ask, {
+        'select e.id, (select max(e.id) as m from auth_logs) as x from edge_logs e':
+          /columns of an outer query/,
+        "select format_timestamp('%F', timestamp, 'nowhere') as x from edge_logs": /time zone/,
+      });
+    }));
+
   it('unnests records, stored as objects or as arrays', () =>
     asking(async (ask) => {
       await check(ask, {

@@ -12,6 +12,7 @@ describe('a start', () => {
       for (const [name, value] of [
         ['TAILPOND_DATA', file],
         ['TAILPOND_DATA', join(file, 'data')],
+        ['TAILPOND_DATA', '/proc/data'],
         ['TAILPOND_ENDPOINTS', file],
         ['TAILPOND_ENDPOINTS', join(folder, 'nope')],
       ] as const) {

@@ -89,25 +89,49 @@ const truncated = takes({
         ? sql`(date_trunc('week', ${point} + interval 1 day) - interval 1 day)`
         : sql`date_trunc('${unit}', ${point})`;
     if (zone && kind === 'timestamp') {
-      const name = zoneOf(zone, info);
-      return expr(kind, sql`timezone('UTC', timezone(${name}, ${cut(local(read, name))}))`, [
-        value,
-      ]);
+      const there = zoneOf(zone, info);
+      return expr(kind, there.moment(cut(there.local(read))), [value]);
     }
     return expr(kind, kind === 'date' ? sql`${cut(read)}::date` : cut(read), [value]);
   },
 });
 
-function zoneOf(value: Expression, info: Call): string {
-  const zone = constantText(value, info);
-  if (!/^[A-Za-z][\w+/-]{0,60}$/.test(zone) && !/^[+-]\d\d?(:\d\d)?$/.test(zone))
-    reject(info.at, `Expected a time zone such as "Europe/Berlin", got ${shown(zone)}`);
-  return literal(zone);
+interface Zone {
+  /** A moment as the time of day there. */
+  local(moment: Sql): Sql;
+  /** The moment that a time of day there is. */
+  moment(local: Sql): Sql;
 }
 
-/** A moment as the time of day in a zone. */
-function local(point: Sql, zone: string): Sql {
-  return sql`timezone(${zone}, timezone('UTC', ${point}))`;
+/** A zone by its name, or by its distance from UTC, which the engine does not take: `+05:30`. Throws SqlRefused for another text. */
+function zoneOf(value: Expression, info: Call): Zone {
+  const zone = constantText(value, info);
+  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d?)(?::([0-5]\d))?$/.exec(zone) ?? [];
+  if (sign && Number(hours) <= 14) {
+    const distance = `interval ${Number(hours) * 60 + Number(minutes)} minute`;
+    const back = sign === '+' ? '-' : '+';
+    // Near the ends of the engine's range there is no such time, and NULL.
+    return {
+      local: (moment) => sql`try(${moment} ${sign} ${distance})`,
+      moment: (local) => sql`try(${local} ${back} ${distance})`,
+    };
+  }
+  if (!isZone(zone))
+    reject(info.at, `Expected a time zone such as "Europe/Berlin" or "+02:00", got ${shown(zone)}`);
+  const name = literal(zone);
+  return {
+    local: (moment) => sql`timezone(${name}, timezone('UTC', ${moment}))`,
+    moment: (local) => sql`timezone('UTC', timezone(${name}, ${local}))`,
+  };
+}
+
+function isZone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
 }
 
 function shifted(sign: '+' | '-'): SqlFunction {
@@ -188,14 +212,10 @@ function converted(kind: 'timestamp' | 'datetime' | 'date' | 'time'): SqlFunctio
       const [value, zone] = args;
       if (args.length >= 3) return assembled(kind, args, info);
       if (!zone) return expr(kind, as(value, kind, info.at), [value]);
-      const name = zoneOf(zone, info);
+      const there = zoneOf(zone, info);
       if (kind === 'timestamp')
-        return expr(
-          kind,
-          sql`timezone('UTC', timezone(${name}, ${as(value, 'datetime', info.at)}))`,
-          [value],
-        );
-      const point = local(as(value, 'timestamp', info.at), name);
+        return expr(kind, there.moment(as(value, 'datetime', info.at)), [value]);
+      const point = there.local(as(value, 'timestamp', info.at));
       return expr(kind, kind === 'datetime' ? point : sql`${point}::${kind}`, [value]);
     },
   });
@@ -220,7 +240,7 @@ const formatted = takes({
     const first = args[0]?.literal !== undefined && args[0].kind === 'text';
     const [format, value] = first ? [args[0], args[1]] : [args[1], args[0]];
     const point = as(value, 'timestamp', info.at);
-    const read = args[2] ? local(point, zoneOf(args[2], info)) : point;
+    const read = args[2] ? zoneOf(args[2], info).local(point) : point;
     const seconds = sql`(epoch_us(${point}) // 1000000)::varchar`;
     const parts = formatOf(format, info.at).map((form) =>
       form === null ? seconds : sql`strftime(${read}, ${literal(form)})`,
@@ -337,7 +357,7 @@ export const TIMES: Functions = {
     least: 2,
     most: 2,
     build([zone, value], info) {
-      return expr('datetime', local(as(value, 'timestamp', info.at), zoneOf(zone, info)), [value]);
+      return expr('datetime', zoneOf(zone, info).local(as(value, 'timestamp', info.at)), [value]);
     },
   }),
 };

@@ -38,7 +38,7 @@ export const NUMBERS: Functions = {
     'number',
     ['number', 'number'],
     ([value = '', base = '2.718281828459045']) =>
-      sql`(case when (${value})::double > 0 and (${base})::double > 0 then ln((${value})::double) / nullif(ln((${base})::double), 0) end)`,
+      sql`(ln(case when (${value})::double > 0 then (${value})::double end) / nullif(ln(case when (${base})::double > 0 then (${base})::double end), 0))`,
     1,
   ),
   mod: over((a, b) => sql`(${a} % ${b})`),

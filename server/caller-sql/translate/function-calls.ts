@@ -11,6 +11,18 @@ import type { Scope } from './scope.ts';
 /** Functions that read a text as a moment. */
 const MOMENTS = new Set(['timestamp', 'datetime', 'date', 'time']);
 
+/** Aggregates that hold values of each group, outside of the memory that the engine counts. */
+const HOLDERS = new Set([
+  'approx_top_count',
+  'approx_quantiles',
+  'approx_quantile',
+  'quantile_cont',
+  'quantile_disc',
+  'percentile_cont',
+  'percentile_disc',
+  'median',
+]);
+
 /** Schemas that a call may stand in: that which the parser itself names, and BigQuery's for calls that do not fail. */
 const SCHEMAS = new Set(['', 'main', 'safe']);
 
@@ -56,6 +68,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
+  if (HOLDERS.has(name)) context.count('aggregates of values in order', at);
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
       reject(at, 'An aggregate function cannot stand in another');

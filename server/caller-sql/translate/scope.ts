@@ -48,6 +48,8 @@ export interface Scope {
   readonly relations: readonly Relation[];
   readonly tables: OwnTables;
   readonly joined: Joined;
+  /** The SELECT that the place is in: scopes that have the same one differ in what names mean there. */
+  readonly select: object;
   readonly outer: Scope | null;
 }
 
@@ -70,6 +72,7 @@ export const NOWHERE: Scope = {
   relations: [],
   tables: new Map(),
   joined: { tables: 0 },
+  select: {},
   outer: null,
 };
 
@@ -127,7 +130,7 @@ export function resolve(names: readonly string[], scope: Scope, at: number | nul
   for (let level: Scope | null = scope; level; level = level.outer) {
     const found =
       named(first, rest, level, at) ?? column(first, rest, level, at) ?? field(names, level);
-    if (found) return placed(found, level === scope ? 'own' : 'outer');
+    if (found) return placed(found, level.select === scope.select ? 'own' : 'outer');
   }
   return reject(at, unknown(names, scope));
 }

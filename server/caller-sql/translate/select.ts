@@ -39,7 +39,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     at,
   );
   const source = from(context, nodeOf(node.from_table), outer, depth);
-  const scope: Scope = { ...outer, relations: source.relations, outer };
+  const scope: Scope = { ...outer, relations: source.relations, select: {}, outer };
   const of = (child: unknown) => context.expression(nodeOf(child), scope);
 
   const list = nodesOf(node.select_list);

@@ -314,6 +314,7 @@ export const VALUES: readonly Request[] = [
       ['date_trunc(date(t), quarter)', '2026-07-01'],
       ['datetime_trunc(datetime(t), minute)', '2026-08-21T23:34:00'],
       ["timestamp_trunc(t, day, 'Europe/Berlin')", microseconds('2026-08-21T22:00:00Z')],
+      ["timestamp_trunc(t, day, '+02:00')", microseconds('2026-08-21T22:00:00Z')],
     ],
     "from (select timestamp '2026-08-21 23:34:56' as t)",
   ),
@@ -322,6 +323,8 @@ export const VALUES: readonly Request[] = [
     [
       ["format_timestamp('%Y-%m-%d %H:%M:%S', t)", '2026-08-21 15:04:05'],
       ["format_timestamp('%F %T', t, 'Europe/Berlin')", '2026-08-21 17:04:05'],
+      ["format_timestamp('%F %T', t, '+02:00')", '2026-08-21 17:04:05'],
+      ["format_timestamp('%F %T', t, '-8')", '2026-08-21 07:04:05'],
       ["format_timestamp('%H:00', t)", '15:00'],
       ["format_timestamp('%A, %d %b %y', t)", 'Friday, 21 Aug 26'],
       ["format_timestamp('%E3S', t)", '05.678'],

@@ -263,6 +263,36 @@ describe('the command', () => {
       );
     }));
 
+  it('leaves no service behind when it is killed', () =>
+    withFolder(async (data) => {
+      mkdirSync(join(data, 'store'), { recursive: true });
+      const child = start(data, ['import', '--source', 'auth_logs', '-']);
+      const closed = once(child, 'close');
+      await eventually(() =>
+        expect(existsSync(join(data, 'store/tailpond.duckdb'))).to.equal(true),
+      );
+      child.kill('SIGKILL');
+      await closed;
+      await withService(data, async ({ get }) =>
+        expect((await get('/readyz')).status).to.equal(200),
+      );
+    }));
+
+  it('waits for a service that is starting', () =>
+    withFolder(async (data) => {
+      const service = start(data, ['start'], { TAILPOND_PORT: '0', TAILPOND_HOST: '127.0.0.1' });
+      const closed = once(service, 'close');
+      try {
+        for (let n = 0; n < 5; n++) {
+          const { code, err } = await run(data, ['query', 'logs.all', '--project', 'p', '--json']);
+          expect(code, err).to.equal(0);
+        }
+      } finally {
+        service.kill('SIGTERM');
+        await closed;
+      }
+    }));
+
   it('completes its commands, options, sources and formats', () =>
     withFolder(async (data) => {
       const asked = async (...words: string[]) =>

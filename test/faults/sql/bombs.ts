@@ -21,8 +21,19 @@ function deep(count: number, open: string, part: string, close: string, end = ''
   return open + part.repeat(count) + close + end.repeat(count);
 }
 
+const NUMBERS =
+  'from unnest(generate_array(1, 10000)) as p cross join unnest(generate_array(1, 10000)) as q';
+
+/** What takes more memory beside the engine's the longer it may run. */
+export const GROWING: Bombs = {
+  'the top of many groups': `select p * 10000 + q as k, approx_top_count(q, 100) as c ${NUMBERS} group by k limit 2`,
+  'some tops of groups': `select p as k, ${Array.from({ length: 8 }, (_, n) => `approx_top_count(p * ${n + 1} + q, 100) as c${n}`).join(', ')} ${NUMBERS} group by k limit 2`,
+  'the quantiles of many groups': `select p * 10000 + q as k, approx_quantiles(q, 100) as c ${NUMBERS} group by k limit 2`,
+};
+
 /** What takes memory that the engine's own limit does not count. */
 export const MEMORY: Bombs = {
+  'many tops of groups': `select p as k, ${Array.from({ length: 300 }, (_, n) => `approx_top_count(p * ${n + 1} + q, 100) as c${n}`).join(', ')} ${NUMBERS} group by k limit 2`,
   ...Object.fromEntries(
     [4, 8, 12, 24].map((count) => [
       `a cross join of ${count} views`,

@@ -104,6 +104,7 @@ describe('redact', () => {
     check(`base64-${jwt}`, 'base64-REDACTED');
     check('eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0. x', 'REDACTED. x');
     check('eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn', 'REDACTED');
+    check('ewogImFsZyI6IjEifQ.eyJzdWIiOiIxIn0.dBjf', 'REDACTED');
     same('eyJhbGciOiJIUzI1NiJ9', 'heyJude.foo.bar', 'eyJa.b');
   });
 
@@ -133,6 +134,8 @@ describe('redact', () => {
     check('4096 4111 1111 1111 1111', '4096 REDACTED');
     check('card-4111111111111111', 'card-REDACTED');
     check('1,4111111111111111', '1,REDACTED');
+    check('4111111111111111.0', 'REDACTED');
+    check('4111\t1111\t1111\t1111 4111_1111_1111_1111', 'REDACTED REDACTED');
   });
 
   it('leaves digits that are not payment-card numbers', () => {
@@ -180,9 +183,25 @@ describe('redact', () => {
     check('tp_2ecac1ad63c5_abcdefghijklmnop-_x', 'REDACTED');
     check('GET /x?token=abc%2Bd&a=1', 'GET /x?token=REDACTED&a=1');
     check('/x?a=1&access_token=abc#y', '/x?a=1&access_token=REDACTED#y');
+    check("/x?token=abc'def%20ghi#y", '/x?token=REDACTED#y');
+    check('/x?a=1;token=abc&amp;secret=d', '/x?a=1;token=REDACTED&amp;secret=REDACTED');
+    check('/x#access_token=abc', '/x#access_token=REDACTED');
+    check('/x?token[]=abc', '/x?token[]=REDACTED');
+    check('Bearer abc%2Bdef', 'Bearer REDACTED');
     check('next=%3Ftoken%3Dabc%26a%3D1', 'next=%3Ftoken%3DREDACTED%26a%3D1');
     check('eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0', 'REDACTED');
     same('?tokens=3', 'sb_publishable_abcdef', 'tp_x', 'sb_secret_', 'http_2_requests_per_second');
+  });
+
+  it('hides the whole word where what it means is personal', () => {
+    check('ip=192%2E0%2E2%2E7 x', 'REDACTED x');
+    check(String.raw`{"u":"\u017eofie@example.com"}`, String.raw`{"u":"\u017eREDACTED"}`);
+    check('mail=%C5%BEofie@example.com', 'mail=%C5%BEREDACTED');
+    check('/x?t%6fken=abc, y', 'REDACTED, y');
+    check('Bearer%09abcdef0123', 'REDACTED');
+    check('sb%5Fsecret%5FabcDEF123', 'REDACTED');
+    check('q=%2522ann%2540example.org%2522', 'q=%2522REDACTED%2522');
+    same('/a%20b%2Fc?x=1%2C2', String.raw`caf\u00e9`, '100%25');
   });
 
   it('hides every kind in one text', () => {

@@ -1,0 +1,42 @@
+import type { QueryPool } from './pool.ts';
+
+/** How often the memory is looked at while queries run: the engine takes some 150 MB a second where it takes them outside its limit. */
+const LOOK_MS = 50;
+/** What queries may take beside the engine's own memory: many of its aggregates keep their states outside of it. */
+const BESIDE_BYTES = 256 * 1024 * 1024;
+
+export interface MemoryGuardOptions {
+  /** DuckDB's memory limit, bytes. */
+  readonly memory: number;
+  /** Bytes of the process that are resident. */
+  resident(): number;
+  /** Ends what runs, since it has taken too much. */
+  end(): Promise<void>;
+}
+
+/**
+ * Returns a query like `pool`'s that bounds the memory which the queries of the pool take together: from when the first begins, the process
+ * may grow by the engine's memory and a quarter of a gigabyte.
+ */
+export function guardMemory(
+  pool: Pick<QueryPool, 'query'>,
+  { memory, resident, end }: MemoryGuardOptions,
+): QueryPool['query'] {
+  let running = 0;
+  let before = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    if (resident() - before > memory + BESIDE_BYTES) void end();
+  };
+  return async (sql, values, options) => {
+    if (running++ === 0) {
+      before = resident();
+      timer = setInterval(look, LOOK_MS).unref();
+    }
+    try {
+      return await pool.query(sql, values, options);
+    } finally {
+      if (--running === 0) clearInterval(timer);
+    }
+  };
+}

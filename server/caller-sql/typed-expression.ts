@@ -231,7 +231,8 @@ function textOf(value: Expression, at: number | null): Sql {
     case 'json':
       return value.text ?? value.sql;
     case 'timestamp':
-      return sql`(${fraction(value.sql, '%Y-%m-%d %H:%M:%S')} || '+00')`;
+      // Of a NULL that is known beforehand `||` forgets that it is a text.
+      return sql`(${fraction(value.sql, '%Y-%m-%d %H:%M:%S')} || '+00')::varchar`;
     case 'datetime':
       return fraction(value.sql, '%Y-%m-%d %H:%M:%S');
     case 'array':
@@ -311,6 +312,8 @@ function common(kinds: readonly Kind[]): Kind {
 
 /** Two values as they can be compared. */
 export function comparable(left: Expression, right: Expression, at: number | null): [Sql, Sql] {
+  if (left.kind === 'array' && right.kind === 'array' && left.element !== right.element)
+    reject(at, 'Arrays of different kinds cannot be compared');
   const kind = comparedAs(left.kind, right.kind, at);
   return [as(left, kind, at), as(right, kind, at)];
 }

@@ -89,7 +89,7 @@ const truncated = takes({
         ? sql`(date_trunc('week', ${point} + interval 1 day) - interval 1 day)`
         : sql`date_trunc('${unit}', ${point})`;
     if (zone && kind === 'timestamp') {
-      const there = zoneOf(zone, info);
+      const there = zoneOf(zone, [value], info);
       return expr(kind, there.moment(cut(there.local(read))), [value]);
     }
     return expr(kind, kind === 'date' ? sql`${cut(read)}::date` : cut(read), [value]);
@@ -103,8 +103,11 @@ interface Zone {
   moment(local: Sql): Sql;
 }
 
-/** A zone by its name, or by its distance from UTC, which the engine does not take: `+05:30`. Throws SqlRefused for another text. */
-function zoneOf(value: Expression, info: Call): Zone {
+/**
+ * A zone by its name, or by its distance from UTC, which the engine does not take: `+05:30`; for times that come of `args`. Throws SqlRefused
+ * for another text.
+ */
+function zoneOf(value: Expression, args: readonly Expression[], info: Call): Zone {
   const zone = constantText(value, info);
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d?)(?::([0-5]\d))?$/.exec(zone) ?? [];
   if (sign && Number(hours) <= 14) {
@@ -112,8 +115,8 @@ function zoneOf(value: Expression, info: Call): Zone {
     const back = sign === '+' ? '-' : '+';
     // Near the ends of the engine's range there is no such time, and NULL.
     return {
-      local: (moment) => sql`try(${moment} ${sign} ${distance})`,
-      moment: (local) => sql`try(${local} ${back} ${distance})`,
+      local: (moment) => guarded(args, sql`${moment} ${sign} ${distance}`),
+      moment: (local) => guarded(args, sql`${local} ${back} ${distance}`),
     };
   }
   if (!isZone(zone))
@@ -212,7 +215,7 @@ function converted(kind: 'timestamp' | 'datetime' | 'date' | 'time'): SqlFunctio
       const [value, zone] = args;
       if (args.length >= 3) return assembled(kind, args, info);
       if (!zone) return expr(kind, as(value, kind, info.at), [value]);
-      const there = zoneOf(zone, info);
+      const there = zoneOf(zone, [value], info);
       if (kind === 'timestamp')
         return expr(kind, there.moment(as(value, 'datetime', info.at)), [value]);
       const point = there.local(as(value, 'timestamp', info.at));
@@ -240,7 +243,7 @@ const formatted = takes({
     const first = args[0]?.literal !== undefined && args[0].kind === 'text';
     const [format, value] = first ? [args[0], args[1]] : [args[1], args[0]];
     const point = as(value, 'timestamp', info.at);
-    const read = args[2] ? zoneOf(args[2], info).local(point) : point;
+    const read = args[2] ? zoneOf(args[2], [value], info).local(point) : point;
     const seconds = sql`(epoch_us(${point}) // 1000000)::varchar`;
     const parts = formatOf(format, info.at).map((form) =>
       form === null ? seconds : sql`strftime(${read}, ${literal(form)})`,
@@ -357,7 +360,9 @@ export const TIMES: Functions = {
     least: 2,
     most: 2,
     build([zone, value], info) {
-      return expr('datetime', zoneOf(zone, info).local(as(value, 'timestamp', info.at)), [value]);
+      return expr('datetime', zoneOf(zone, [value], info).local(as(value, 'timestamp', info.at)), [
+        value,
+      ]);
     },
   }),
 };

@@ -51,5 +51,12 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
     return reject(at, 'Of ANY and ALL only IN (SELECT …) is supported');
   const child = context.expression(nodeOf(node.child), scope);
   const [left, right] = comparable(child, value, at);
-  return made('bool', sql`(${left} in (select ${right} from (${subselect(query)}) as s))`, [child]);
+  return made(
+    'bool',
+    sql`(${left} in (select ${right} from (${subselect(query)}) as s))`,
+    [child],
+    {
+      nested: true,
+    },
+  );
 }

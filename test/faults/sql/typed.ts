@@ -17,6 +17,7 @@ type Simple = (typeof KINDS)[number];
 
 const FORMATS = ['%Y-%m-%d', '%H:%M:%S', '%F %T', '%s', '%A', '%E3S', '%j %U', '100 %%'];
 const PATTERNS = ["r'\\d+'", "r'(\\w+)'", "r'^m'", "'[^a-z ]+'", "r'é'"];
+const ZONES = ["'Europe/Berlin'", "'UTC'", "'+05:30'", "'-8'", "'+14:00'"];
 const UNITS = ['second', 'minute', 'hour', 'day'];
 
 const words = (...texts: string[]) => fc.constantFrom(...texts);
@@ -46,6 +47,7 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
     const count = fc.integer({ min: 0, max: 9 });
     const format = words(...FORMATS.map((each) => `'${each}'`));
     const unit = words(...UNITS);
+    const zone = words(...ZONES);
     const pattern = words(...PATTERNS);
     /** What there is of every kind: a column, NULL with its type and without, and choices between values. */
     const choices = (kind: Simple, same: fc.Arbitrary<string>) => [
@@ -87,7 +89,9 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
         form`format('%s and %t', ${any}, ${any})`,
         form`format('%5d %.1f', ${number}, ${number})`,
         form`${words('format_timestamp', 'format_datetime')}(${format}, ${moment})`,
+        form`format_timestamp(${format}, ${moment}, ${zone})`,
         form`format_date('%Y %m', ${day})`,
+        form`string(${fc.oneof(moment, civil, day)})`,
         form`regexp_extract(${text}, ${pattern})`,
         form`regexp_replace(${text}, ${pattern}, 'x')`,
         form`json_value(${text}, '$.a')`,
@@ -110,6 +114,8 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
         form`${words('mod', 'div', 'safe_divide', 'safe_add', 'pow', 'greatest', 'least')}(${number}, ${number})`,
         form`extract(${words('year', 'dayofweek', 'hour', 'week')} from ${fc.oneof(moment, civil)})`,
         form`extract(${words('year', 'day')} from ${day})`,
+        form`extract(${words('year', 'hour')} from ${moment} at time zone ${zone})`,
+        form`log(${number}, ${number})`,
         form`timestamp_diff(${moment}, ${moment}, ${unit})`,
         form`date_diff(${day}, ${day}, ${words('day', 'week', 'month')})`,
         form`${words('unix_seconds', 'unix_millis', 'unix_micros')}(${moment})`,
@@ -140,6 +146,8 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
         'timestamp',
         leaves('timestamp', 'current_timestamp()', "timestamp '2026-08-21 12:00:00+00'"),
         form`timestamp_trunc(${moment}, ${unit})`,
+        form`timestamp_trunc(${moment}, ${unit}, ${zone})`,
+        form`timestamp(${fc.oneof(text, civil)}, ${zone})`,
         form`${words('timestamp_add', 'timestamp_sub')}(${moment}, ${tie('interval')})`,
         form`cast(${fc.oneof(text, civil, day)} as timestamp)`,
         form`timestamp(${fc.oneof(civil, day)})`,
@@ -151,7 +159,7 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
         'datetime',
         leaves('datetime', 'current_datetime()', "datetime '2026-08-21 12:00:00'"),
         form`cast(${fc.oneof(moment, day)} as datetime)`,
-        form`datetime(${moment}, 'Europe/Berlin')`,
+        form`datetime(${moment}, ${zone})`,
         form`datetime_trunc(${civil}, ${unit})`,
         form`datetime_add(${civil}, ${tie('interval')})`,
         form`parse_datetime('%Y-%m-%d', ${text})`,
@@ -161,6 +169,7 @@ function expressions(from: Readonly<Partial<Record<Simple, readonly string[]>>>)
         leaves('date', 'current_date()', "date '2026-08-21'"),
         form`cast(${fc.oneof(moment, civil)} as date)`,
         form`date(${fc.oneof(moment, civil)})`,
+        form`date(${moment}, ${zone})`,
         form`date_trunc(${day}, ${words('week', 'month', 'year')})`,
         form`date_add(${day}, interval ${count} day)`,
         form`date(${number}, ${number}, ${number})`,
@@ -238,13 +247,15 @@ export const TYPED: fc.Arbitrary<string> = fc.oneof(
     fc.tuple(...list.map(({ kind, sql }) => aggregate(kind, sql))).map((made) => {
       const keys = list.map(({ sql }, i) => `${sql} as k${i}`);
       const values = made.map((value, i) => `${value} as a${i}`);
-      return `select ${[...keys, ...values].join(', ')} ${FROM} group by ${list.map((_, i) => `k${i}`).join(', ')}`;
+      const order = list.map(({ sql }) => `count(${sql}) desc`).join(', ');
+      return `select ${[...keys, ...values].join(', ')} ${FROM} group by ${list.map((_, i) => `k${i}`).join(', ')} order by ${order}`;
     }),
   ),
   few(OF_VIEW).chain((list) =>
     fc.tuple(...list.map(({ kind, sql }) => aggregate(kind, sql))).map((made) => {
       const values = made.map((value, i) => `${value} as a${i}`);
-      return `select ${values.join(', ')} ${FROM} having count(*) >= 0`;
+      const held = list.map(({ sql }) => `count(${sql}) >= 0`).join(' and ');
+      return `select ${values.join(', ')} ${FROM} having ${held}`;
     }),
   ),
   // What a table of the caller's own hands on keeps its kind.
@@ -257,6 +268,10 @@ export const TYPED: fc.Arbitrary<string> = fc.oneof(
       (outer) =>
         `with t as (select ${list.map(({ sql }, i) => `${sql} as x${i}`).join(', ')} ${FROM}) select ${outer.map(({ sql }, i) => `${sql} as y${i}`).join(', ')} from t`,
     );
+  }),
+  few(OF_VIEW).map((list) => {
+    const columns = list.map((_, i) => `x${i}`).join(', ');
+    return `with t as (select ${list.map(({ sql }, i) => `${sql} as x${i}`).join(', ')} ${FROM}) select ${columns}, count(*) as n from t group by ${columns}`;
   }),
   fc
     .constantFrom(...KINDS)

@@ -1,4 +1,4 @@
-import { reject, shown } from '../error.ts';
+import { reject, SqlRefused, shown } from '../error.ts';
 import { type Call, functionOf, made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
@@ -77,15 +77,22 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
       reject(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
     if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
   }
-  return spec.build(args, {
-    ...bareCall(context, name.replace(/_of$/, ''), at),
-    distinct: node.distinct === true,
-    word: (index) => words.get(index),
-    names: children.map(
-      (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
-    ),
-    order: (item) => ordered(context, node, item, scope),
-  });
+  try {
+    return spec.build(args, {
+      ...bareCall(context, name.replace(/_of$/, ''), at),
+      distinct: node.distinct === true,
+      word: (index) => words.get(index),
+      names: children.map(
+        (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
+      ),
+      order: (item) => ordered(context, node, item, scope),
+    });
+  } catch (error) {
+    // NULL in the place of a literal, or of an array: whatever it would have been, the result is NULL.
+    const hasNull = args.some(({ kind }, i) => kind === 'null' && !words.has(i));
+    if (error instanceof SqlRefused && hasNull && !spec.aggregate) return NULL;
+    throw error;
+  }
 }
 
 /** A literal text as one that is not known to be a literal, and need not be right. */

@@ -113,6 +113,7 @@ export function likeness(
 ): Expression {
   const [value, pattern, mark] = args;
   if (!value || !pattern) return reject(at, 'LIKE takes a value and a pattern');
+  if (pattern.kind === 'null') return made('bool', as(pattern, 'bool', at), [value]);
   if (pattern.literal === undefined || pattern.kind !== 'text')
     return reject(at, 'The pattern of LIKE must be a string literal');
   const ignoresCase = operator.includes('ilike');

@@ -200,7 +200,7 @@ describe('redact', () => {
     check('/x?t%6fken=abc, y', 'REDACTED, y');
     check('Bearer%09abcdef0123', 'REDACTED');
     check('sb%5Fsecret%5FabcDEF123', 'REDACTED');
-    check('q=%2522ann%2540example.org%2522', 'q=%2522REDACTED%2522');
+    check('q=%2522ann%2540example.org%2522', 'q=%25REDACTED%2522');
     same('/a%20b%2Fc?x=1%2C2', String.raw`caf\u00e9`, '100%25');
   });
 

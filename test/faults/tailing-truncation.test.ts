@@ -88,7 +88,7 @@ describe('a file that is truncated', () => {
           appendFileSync(path, setup.lines(count));
         }
         await settles(service, setup);
-        expect((await ledger(service)).pending_bytes).to.equal(0);
+        await eventually(async () => expect((await ledger(service)).pending_bytes).to.equal(0));
       }),
     ),
   );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
@@ -6,7 +7,7 @@ import { pinoHttp } from 'pino-http';
 import type { Ingest } from '../ingest/index.ts';
 import { alive, LIVE } from './admin/health.ts';
 import { adminRoutes } from './admin/index.ts';
-import { accessToken } from './auth/middleware.ts';
+import { accessToken, VARY } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { consolePages } from './console/index.ts';
@@ -116,19 +117,35 @@ const SECURITY_HEADERS = Object.entries({
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'SAMEORIGIN',
-});
+}).flat();
 
-/**
- * Returns an app that gives each request an id, calls `first` with it, and sets the headers that all answers have. One middleware does
- * all of it, as each takes a hundredth of the time of a cached answer.
- */
+/** The headers of any answer: name, value, name, value, … */
+function commonHeaders(response: Response): string[] {
+  const headers = ['X-Request-Id', String(response.req.id), ...SECURITY_HEADERS];
+  if (!response.locals.access) return headers;
+  const others = response.getHeader('Vary');
+  headers.push('Vary', others ? `${others}, ${VARY}` : VARY);
+  return headers;
+}
+
+const { writeHead } = ServerResponse.prototype;
+
+/** Returns an app that gives each request an id, calls `first` with it, and adds the headers that all answers have. */
 function baseApp(logger: Logger, first?: (request: Request, response: Response) => void): Express {
   const app = express();
   app.disable('x-powered-by');
+  // Here, since an answer that gives all of its own headers as a list spares a tenth of its time by not setting them one by one.
+  app.response.writeHead = function (this: Response, status: number, own?: unknown) {
+    const common = commonHeaders(this);
+    if (Array.isArray(own)) return writeHead.call(this, status, common.concat(own));
+    for (let i = 0; i < common.length; i += 2) {
+      const [name = '', value = ''] = common.slice(i, i + 2);
+      if (name === 'Vary' || !this.hasHeader(name)) this.setHeader(name, value);
+    }
+    return writeHead.call(this, status, own as OutgoingHttpHeaders);
+  } as typeof app.response.writeHead;
   app.use((request, response, next) => {
     request.id = randomUUID();
-    response.setHeader('X-Request-Id', request.id);
-    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
     first?.(request, response);
     next();
   });

@@ -15,7 +15,7 @@ const MAX_BYTES = 100 * 1024 * 1024;
  * Sends a rejected line in once more, with the bytes that it came with, or as it was edited: as a pushed line, which is safe on
  * the disk before the rejected one is removed. Killed in between it is there twice, as a line and as rejected; never not at all.
  */
-export function retry({ store, pushFiles }: RetryDeps): RequestHandler[] {
+export function retry({ store, pushFiles }: RetryDeps): [RequestHandler, RequestHandler] {
   /** If two requests send the same line in at a time, the second finds it gone. */
   const underway = new Set<string>();
   const sendAgain = async (id: string, line: string | null) => {

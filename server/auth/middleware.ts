@@ -1,11 +1,12 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { AppError } from '../errors.ts';
 import { headerValues } from './header-values.ts';
 import type { Scope } from './token-file.ts';
 import type { Access, Tokens } from './tokens.ts';
 
-/** What an answer depends on beside the URL. */
-const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
+/** What an answer to the bearer of a token depends on beside the URL. */
+export const VARY =
+  'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept';
 
 /**
  * Lets a request pass that carries a token as `X-API-KEY`, or as `Authorization: Bearer`; of several headers each must hold the same. Throws
@@ -13,8 +14,6 @@ const VARY = 'X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-RED
  */
 export function accessToken(tokens: Tokens): RequestHandler {
   return function checkAccessToken(request, response, next) {
-    const others = response.getHeader('Vary');
-    response.setHeader('Vary', others ? `${others}, ${VARY}` : VARY);
     const given = [
       ...headerValues(request, 'X-API-KEY'),
       ...headerValues(request, 'Authorization').map(
@@ -23,7 +22,7 @@ export function accessToken(tokens: Tokens): RequestHandler {
     ];
     const [access = null, ...rest] = given.map((token) => tokens.find(token));
     if (access === null || rest.some((other) => other !== access)) {
-      response.set('WWW-Authenticate', 'Bearer');
+      response.vary(VARY).set('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
     }
     response.locals.access = access;
@@ -53,12 +52,11 @@ export function revoked(tokens: Pick<Tokens, 'holds'>, response: Response): Abor
 }
 
 /** Lets a request pass whose token has the scope. Throws `SCOPE_MISSING`. */
-export function requires(scope: Scope): RequestHandler {
-  return function checkScope(_request, response, next) {
+export function requires(scope: Scope): (request: Request, response: Response) => void {
+  return function checkScope(_request, response) {
     if (!accessOf(response).scopes.has(scope))
       throw new AppError('SCOPE_MISSING', {
         detail: `Expected a token with the scope "${scope}", got one without it.`,
       });
-    next();
   };
 }

@@ -38,10 +38,15 @@ export interface Lifetime {
 
 export interface Cache {
   /**
-   * The answer under `key`, or what `load` gives; one load a key at a time. A load that fails is not kept. `leaving` is
+   * The answer under `key`, at once, or what `load` gives; one load a key at a time. A load that fails is not kept. `leaving` is
    * called by who has to wait; when all who wait for a load have left, its signal is aborted.
    */
-  get(key: string, lifetime: Lifetime, load: Load, leaving?: () => AbortSignal): Promise<Cached>;
+  get(
+    key: string,
+    lifetime: Lifetime,
+    load: Load,
+    leaving?: () => AbortSignal,
+  ): Cached | Promise<Cached>;
   stats(): CacheStats;
   clear(): void;
 }
@@ -155,12 +160,13 @@ export function createCache(options: CacheOptions): Cache {
   };
 
   return {
-    async get(key, lifetime, run, leaving) {
+    get(key, lifetime, run, leaving) {
       const there = kept(key, lifetime, run);
       if (there) return there;
       misses++;
-      const { body, headers, etag } = await waitFor(load(key, lifetime, run), leaving);
-      return { body, headers, etag, age: 0, hit: false };
+      return waitFor(load(key, lifetime, run), leaving).then(({ body, headers, etag }) => {
+        return { body, headers, etag, age: 0, hit: false };
+      });
     },
     stats: () => ({ hits, misses, entries: entries.size, bytes: entries.calculatedSize }),
     clear: () => entries.clear(),

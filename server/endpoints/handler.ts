@@ -70,7 +70,8 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     }
     const key = JSON.stringify([query.id, query.version, values, redacted, format]);
     const lifetime = { caching: query.caching, warming: query.warming };
-    const cached = await cache.get(key, lifetime, load, () => disconnected(response));
+    const found = cache.get(key, lifetime, load, () => disconnected(response));
+    const cached = found instanceof Promise ? await found : found;
     sendCached(request, response, cached, query.caching, format);
   };
 }
@@ -164,18 +165,26 @@ function sendCached(
 ) {
   const ttl = Math.max(0, caching - age);
   const status = hit ? `hit; ttl=${ttl}` : `fwd=miss; stored; ttl=${ttl}`;
-  response.setHeader('Age', age);
-  response.setHeader('Cache-Control', `private, max-age=${ttl}`);
-  response.setHeader('Cache-Status', `tailpond; ${status}`);
-  response.setHeader('ETag', etag);
   const visible = visibleTo(accessOf(response), headers);
-  for (const name in visible) response.setHeader(name, visible[name] ?? '');
-  if (request.fresh) {
-    response.statusCode = 304;
-    response.end();
+  // biome-ignore format: name and value
+  const head = [
+    'Age', String(age),
+    'Cache-Control', `private, max-age=${ttl}`,
+    'Cache-Status', `tailpond; ${status}`,
+    'ETag', etag,
+  ];
+  for (const name in visible) head.push(name, visible[name] ?? '');
+  if (isFresh(request, response, etag)) {
+    response.writeHead(304, head).end();
     return;
   }
-  response.setHeader('Content-Type', MEDIA_TYPES[format]);
-  response.setHeader('Content-Length', body.length);
-  response.end(body);
+  head.push('Content-Type', MEDIA_TYPES[format], 'Content-Length', String(body.length));
+  response.writeHead(200, head).end(body);
+}
+
+function isFresh(request: Request, response: Response, etag: string): boolean {
+  if (request.headers['if-none-match'] === undefined) return false;
+  // Express looks for it there.
+  response.setHeader('ETag', etag);
+  return request.fresh;
 }

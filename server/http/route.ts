@@ -1,4 +1,4 @@
-import type { Express, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import { requires } from '../auth/middleware.ts';
 import type { Scope } from '../auth/token-file.ts';
 import { AppError } from '../errors.ts';
@@ -68,7 +68,7 @@ export interface Route {
   readonly body?: BodyName;
   /** A text with a slash is a media type that no schema describes. */
   readonly answer: AnswerName | `${string}/${string}`;
-  readonly handler: RequestHandler<never> | readonly RequestHandler<never>[];
+  readonly handler: RequestHandler<never> | readonly [RequestHandler<never>, RequestHandler<never>];
 }
 
 export const READ: readonly Method[] = ['GET', 'HEAD'];
@@ -85,22 +85,36 @@ export function optional(
   return { name, type, required: false, preset, description };
 }
 
-/** Serves routes in their order: the scope is checked, then the method, then the handler answers. */
+/** Lets a request pass, or throws what it is refused with. */
+export type Check = (request: Request, response: Response) => void;
+
+/**
+ * Serves routes in their order: the scope is checked, then the method, then the handler answers. All within one handler of Express's,
+ * since each one more takes a hundredth of the time of a cached answer.
+ */
 export function mount(app: Express, routes: readonly Route[]): void {
   for (const { path, aliases = [], scope, methods, otherwise, handler } of routes) {
     const checks = [
       ...(scope === null ? [] : [requires(scope)]),
       ...(methods === null ? [] : [only(methods, otherwise)]),
     ];
-    app.all([path, ...aliases], ...checks, ...([handler].flat() as RequestHandler[]));
+    const [first, ...more] = [handler].flat() as [RequestHandler, ...RequestHandler[]];
+    app.all([path, ...aliases], checked(checks, first), ...more);
   }
 }
 
+/** A handler that answers what passes the checks. */
+function checked(checks: readonly Check[], answer: RequestHandler): RequestHandler {
+  return function check(request, response, next) {
+    for (const passes of checks) passes(request, response);
+    return answer(request, response, next);
+  };
+}
+
 /** Throws `METHOD_NOT_ALLOWED` for other methods. */
-function only(methods: readonly string[], detail: string | undefined): RequestHandler {
-  return function checkMethod({ method }, _response, next) {
+function only(methods: readonly string[], detail: string | undefined): Check {
+  return function checkMethod({ method }) {
     if (!methods.includes(method))
       throw new AppError('METHOD_NOT_ALLOWED', { allow: methods, ...(detail ? { detail } : {}) });
-    next();
   };
 }

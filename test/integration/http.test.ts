@@ -604,3 +604,45 @@ describe('http: CORS', () => {
       { corsOrigin: origin },
     ));
 });
+
+describe('http: what every answer says', () => {
+  const origin = 'https://studio.example.org';
+  const safe = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-frame-options': 'SAMEORIGIN',
+  };
+
+  for (const corsOrigin of [null, origin])
+    it(`is the same for answers that are kept, made, empty, refused and pages${corsOrigin ? ', with CORS' : ''}`, () =>
+      serving(
+        async ({ get, http }) => {
+          const { etag } = (await get(USAGE)).headers;
+          const guarded = {
+            kept: await get(USAGE),
+            'not changed': await get(USAGE).set('If-None-Match', String(etag)),
+            head: await http.head(USAGE).set('X-API-KEY', TOKEN),
+            made: await get('/api/ledger'),
+            wrong: await get('/api/endpoints/query/nope'),
+            'without a token': await http.get(USAGE),
+            metrics: await get('/metrics'),
+          };
+          for (const [name, { headers }] of Object.entries(guarded)) {
+            expect(headers, name).to.include(safe);
+            expect(headers['content-security-policy'], name).to.contain("default-src 'none'");
+            expect(headers['x-request-id'], name).to.match(/^[0-9a-f-]{36}$/);
+            const vary = headers.vary?.toLowerCase().split(/, */) ?? [];
+            expect(vary, name).to.include.members(['x-api-key', 'authorization', 'accept']);
+            if (corsOrigin && name !== 'metrics') expect(vary, name).to.include('origin');
+          }
+          expect(guarded['not changed'].status).to.equal(304);
+          for (const path of ['/livez', '/', '/docs', '/nope']) {
+            const { headers } = await http.get(path);
+            expect(headers, path).to.include(safe);
+            expect(headers['content-security-policy'], path).to.contain("default-src 'none'");
+          }
+        },
+        { corsOrigin },
+      ));
+});

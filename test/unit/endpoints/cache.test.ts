@@ -102,9 +102,10 @@ describe('cache', () => {
     const error = new Error('at once');
     expect(
       await thrown(
-        cache.get('a', PLAIN, () => {
-          throw error;
-        }),
+        (async () =>
+          cache.get('a', PLAIN, () => {
+            throw error;
+          }))(),
       ),
     ).to.equal(error);
     const { body } = await cache.get('a', PLAIN, async () => answer('later'));

@@ -4,8 +4,9 @@ import { type Expression, pathOf, pathsOf, type Step } from '../typed-expression
 /**
  * The records within one JSON column of a relation, as far as a query unnests them: `unnest(metadata) as m`,
  * `unnest(m.request) as request`. All fields of them that the query names are taken out by one pass over the column,
- * `from_json` with the structure that is asked for; one UNNEST gives the rows (docs/decisions/0010). Stored values with
- * an array anywhere go a slower way, element by element.
+ * `from_json` with the structure that is asked for; one UNNEST gives the rows (docs/decisions/0010). There are two structures:
+ * of records that are objects, and of records that are the only elements of arrays. Other values go a slower way, element by
+ * element.
  */
 export interface Records {
   /**
@@ -15,8 +16,10 @@ export interface Records {
   add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
   /** Whether nothing was unnested. */
   isEmpty(): boolean;
-  /** The list whose elements are the rows, of the column `column`. */
-  list(column: string): Sql;
+  /** What is read of the column `column` before its list is made; null when that needs nothing. */
+  structure(column: string): Sql | null;
+  /** The list whose elements are the rows, of the column `column`, with its structure at `read`. */
+  list(column: string, read: string): Sql;
   /** What must hold of the unnested row `row`; null when all rows stay. */
   condition(row: string): Sql | null;
 }
@@ -69,13 +72,27 @@ export function recordsOf(row: string): Records {
       return node;
     },
     isEmpty: () => nodes.length === 0,
-    list(column) {
-      const structure = literal(JSON.stringify(structureOf(tree())));
-      const plain = sql`[${element(sql`from_json(${column}, ${structure})`, ({ node, steps }) => coalesced('json_extract', column, [...node.path, ...steps]))}]`;
-      const any = sql`case when contains(${column}, '[') then ${slow(column)} else ${plain} end`;
-      if (!isCounted()) return any;
-      const one = sql`[${element(built(tree(), []), () => '')}]`;
-      return sql`case when starts_with(${column}, '{') then ${one} else ${any} end`;
+    structure(column) {
+      if (isCounted()) return null;
+      const isArray = sql`starts_with(${column}, '[')`;
+      const read = (structure: object) =>
+        sql`from_json(${column}, ${literal(JSON.stringify(structure))})`;
+      const object = sql`o: case when not ${isArray} then ${read(structureOf(tree()))} end`;
+      if (!isChain()) return sql`{${object}}`;
+      return sql`{${object}, a: case when ${isArray} then ${read([structureOf(tree(), true)])} end}`;
+    },
+    list(column, read) {
+      if (isCounted()) {
+        const one = sql`[${element(built(tree(), []), () => '')}]`;
+        return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
+      }
+      const plain = element(`${read}.o`, ({ node, steps }) =>
+        extracted(column, node.path, pathsOf(steps)),
+      );
+      const single = isChain()
+        ? sql`when ${isSingle(column, `${read}.a`)} then [${element(singles(tree(), `${read}.a[1]`), ({ node, steps }) => extracted(column, placed(node), pathsOf(steps)))}]`
+        : '';
+      return sql`case when ${isPlain(column)} then [${plain}] ${single} else ${slow(column)} end`;
     },
     condition(read) {
       const needed = nodes.filter(({ left }) => !left);
@@ -91,6 +108,47 @@ export function recordsOf(row: string): Records {
   function isCounted(): boolean {
     const [node, ...more] = nodes;
     return node?.path.length === 0 && !node.isNamed() && more.length === 0 && extras.length === 0;
+  }
+
+  /** Whether each record but the first is a member of another, and the first is the column. */
+  function isChain(): boolean {
+    return nodes.every(({ parent, steps }) => steps.length === (parent ? 1 : 0));
+  }
+
+  /** Holds where no array stands in the place of a record. */
+  function isPlain(column: string): Sql {
+    const isArray = sql`starts_with(${column}, '[')`;
+    const paths = nodes.flatMap(({ path }) => (path.length === 0 ? [] : [pathOf(path)]));
+    if (paths.length === 0) return sql`not ${isArray}`;
+    const types = sql`json_type(${column}, [${paths.join(', ')}])`;
+    return sql`not ${isArray} and (not contains(${column}, '[') or not list_contains(${types}, 'ARRAY'))`;
+  }
+
+  /** Holds where each record is the only element of its array, or there is none; the column was read as `arrays`. */
+  function isSingle(column: string, arrays: string): Sql {
+    const tests = nodes.map((node) => {
+      const list = node.parent ? `${singleOf(node.parent, arrays)}.${last(node)}` : arrays;
+      const one = sql`len(${list}) = 0 or (len(${list}) = 1 and ${list}[1] is not null)`;
+      const path = pathOf(placed(node).slice(0, -1));
+      // NULL is what the structure makes of anything that is not an array, too.
+      return node.parent
+        ? sql`case when ${list} is null then coalesce(json_type(${column}, ${path}), 'NULL') = 'NULL' else ${one} end`
+        : sql`(${one})`;
+    });
+    return join(tests, ' and ');
+  }
+
+  /** The members of records that are the only elements of their arrays. */
+  function singles(branch: Branch, place: string): Sql {
+    const members = [...branch].map(([name, below]) => {
+      const value = `${place}.${identifier(name)}`;
+      return sql`${identifier(name)}: ${below instanceof Map ? singles(below, `${value}[1]`) : value}`;
+    });
+    const record =
+      members.length === 0
+        ? sql`{${identifier(NONE)}: null::varchar}`
+        : sql`{${join(members, ', ')}}`;
+    return sql`case when ${place} is not null then ${record} end`;
   }
 
   function makeNode(
@@ -188,7 +246,11 @@ export function recordsOf(row: string): Records {
    */
   function slow(column: string): Sql {
     const list = nodes.reduce<Sql>((rows, node) => {
-      const value = coalesced('json_extract', node.parent ? node.parent.place : column, node.steps);
+      const [step = '', ...deeper] = node.steps;
+      const value =
+        node.parent && deeper.length === 0
+          ? sql`json_extract(${node.parent.place}, ${pathOf([step])})`
+          : coalesced('json_extract', node.parent?.place ?? column, node.steps);
       const each = sql`list_transform(${elements(value, node)}, lambda e: struct_insert(s, ${node.name} := e))`;
       return sql`flatten(list_transform(${rows}, lambda s: ${each}))`;
     }, '[{n: 0}]');
@@ -211,7 +273,7 @@ export function recordsOf(row: string): Records {
   function fieldValue(field: Field): Sql {
     const node = nodes.find(({ fields }) => [...fields.values()].includes(field));
     if (!node) throw new Error('BUG: a field without its record');
-    const value = coalesced('json_extract', node.place, field.path.slice(node.path.length));
+    const value = sql`json_extract(${node.place}, ${pathOf(field.path.slice(node.path.length))})`;
     return field.asJson
       ? sql`nullif(${value}, 'null'::json)`
       : sql`json_extract_string(${value}, '$')`;
@@ -223,10 +285,13 @@ type Branch = Map<string, Branch | Field>;
 /** Stands where a record is asked for, but none of its members: a structure may not be empty. */
 const NONE = '-';
 
-function structureOf(branch: Branch): object {
+/** The structure of an object; `arrays`: each record in it is an array of such. */
+function structureOf(branch: Branch, arrays = false): object {
+  const record = (below: Branch) =>
+    arrays ? [structureOf(below, arrays)] : structureOf(below, arrays);
   const members = [...branch].map(([name, below]) => [
     name,
-    below instanceof Map ? structureOf(below) : below.asJson ? 'JSON' : 'VARCHAR',
+    below instanceof Map ? record(below) : below.asJson ? 'JSON' : 'VARCHAR',
   ]);
   return members.length === 0 ? { [NONE]: 'VARCHAR' } : Object.fromEntries(members);
 }
@@ -239,14 +304,34 @@ function descend(branch: Branch, name: string): Branch {
   return made;
 }
 
-/**
- * What a JSON value holds to be unnested: itself, or its elements; of none one NULL, where the row is to stay. Where members are
- * named only records count.
- */
-function elements(value: Sql, { left, isNamed }: Node): Sql {
-  const wanted = isNamed() ? "json_type(o) = 'OBJECT'" : "json_type(o) <> 'NULL'";
-  const list = sql`list_filter(case when json_type(${value}) = 'ARRAY' then from_json(${value}, '["JSON"]') else [${value}] end, lambda o: ${wanted})`;
+/** What a JSON value holds to be unnested: itself, or its elements; of none one NULL, where the row is to stay. */
+function elements(value: Sql, { left }: Node): Sql {
+  const list = sql`list_filter(case when json_type(${value}) = 'ARRAY' then from_json(${value}, '["JSON"]') else [${value}] end, lambda o: json_type(o) <> 'NULL')`;
   return left ? sql`coalesce(nullif(${list}, []), [null])` : list;
+}
+
+/** Where a record stands whose place is the first of an array, as are those around it. */
+function placed({ path }: Node): Step[] {
+  return [0, ...path.flatMap((name) => [name, 0])];
+}
+
+/** The same in what the structure of arrays has read. */
+function singleOf({ path }: Node, arrays: string): string {
+  return [`${arrays}[1]`, ...path.map((name) => `${identifier(name)}[1]`)].join('.');
+}
+
+function last({ path }: Node): string {
+  return identifier(path.at(-1) ?? '');
+}
+
+/** The first of the values to which one of `paths` leads, from the place that `place` leads to. */
+function extracted(column: string, place: readonly Step[], paths: readonly string[]): Sql {
+  // Both are texts in quotes that begin with $.
+  const whole = pathOf(place);
+  const calls = (paths.length === 0 ? ["'$'"] : paths).map(
+    (path) => sql`json_extract(${column}, ${whole.slice(0, -1)}${path.slice(2)})`,
+  );
+  return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
 }
 
 function coalesced(extract: string, value: Sql, steps: readonly Step[]): Sql {

@@ -63,7 +63,12 @@ function block({ id, records, columns }: Table, source: Sql): Sql {
   for (const [name, unnested] of records) {
     const column = columns.find((each) => each.name === name);
     const row = rowName(name, columns);
-    const rows = sql`select v.*, unnest(${unnested.list(`v.${identifier(column?.sql ?? name)}`)}) as ${row} from ${result} as v`;
+    const value = `v.${identifier(column?.sql ?? name)}`;
+    const structure = unnested.structure(value);
+    const from = structure
+      ? sql`(select v.*, ${structure} as ${row}_s from ${result} as v)`
+      : result;
+    const rows = sql`select v.*, unnest(${unnested.list(value, `v.${row}_s`)}) as ${row} from ${from} as v`;
     const condition = unnested.condition(`u.${row}`);
     result = condition ? sql`(select * from (${rows}) as u where ${condition})` : sql`(${rows})`;
   }

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { translate, type View } from '../../../server/caller-sql/index.ts';
+import { PARSE } from '../../../server/endpoints/caller-sql.ts';
+import { withFolder, withStore } from '../../support/helpers.ts';
+
+type Json = null | string | number | Json[] | { [name: string]: Json };
+type Row = readonly (Json | undefined)[];
+
+const ROWS = 600;
+
+/** Metadata in every shape: objects, arrays of one record and of several, and what is neither. */
+const { record, value } = fc.letrec<{ record: Json; value: Json }>((tie) => ({
+  record: fc.record(
+    { request: tie('value'), headers: tie('value'), path: tie('value'), n: tie('value') },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<Json>,
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom<Json>(null, 1, 20, 'a', '[', '}]', 'x[0]', ''),
+    { arbitrary: tie('record'), weight: 3 },
+    { arbitrary: fc.tuple(tie('record')) as fc.Arbitrary<Json>, weight: 4 },
+    { arbitrary: fc.array(tie('value'), { maxLength: 3 }) as fc.Arbitrary<Json>, weight: 1 },
+  ),
+}));
+const METADATA = fc.sample(
+  fc.oneof(
+    { arbitrary: record, weight: 3 },
+    { arbitrary: fc.tuple(record) as fc.Arbitrary<Json>, weight: 3 },
+    { arbitrary: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>, weight: 1 },
+    { arbitrary: value, weight: 1 },
+  ),
+  { seed: 7, numRuns: ROWS },
+);
+
+/** What UNNEST makes of a value: its elements, or itself. */
+function unnest(value: Json | undefined, left = false): (Json | undefined)[] {
+  const all = Array.isArray(value) ? value : [value];
+  const found = all.filter((each) => each !== null && each !== undefined);
+  return found.length === 0 && left ? [undefined] : found;
+}
+
+function isRecord(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return isRecord(value) ? value[name] : undefined;
+}
+
+/** `a.b` of a record: through objects, or through first elements of arrays. */
+function within(value: Json | undefined, first: string, second: string): Json | undefined {
+  const found = member(member(value, first), second);
+  if (found !== undefined) return found;
+  const outer = Array.isArray(value) ? value[0] : value;
+  const inner = member(outer, first);
+  return Array.isArray(inner) ? member(inner[0], second) : undefined;
+}
+
+const text = (value: Json | undefined) =>
+  value === null || value === undefined || typeof value === 'string'
+    ? value
+    : JSON.stringify(value);
+
+const QUESTIONS: Record<string, { sql: string; rows(metadata: Json): Row[] }> = {
+  'a record': {
+    sql: 'select id, m.path as a, m.n as b from logs cross join unnest(metadata) as m',
+    rows: (metadata) => unnest(metadata).map((m) => [member(m, 'path'), member(m, 'n')]),
+  },
+  'records within records': {
+    sql: 'select id, m.n as a, r.path as b, h.n as c from logs cross join unnest(metadata) as m cross join unnest(m.request) as r cross join unnest(r.headers) as h',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((r) =>
+          unnest(member(r, 'headers')).map((h) => [
+            member(m, 'n'),
+            member(r, 'path'),
+            member(h, 'n'),
+          ]),
+        ),
+      ),
+  },
+  'records beside each other, kept without': {
+    sql: 'select id, r.path as a, h.path as b from logs left join unnest(metadata) as m on true left join unnest(m.request) as r on true left join unnest(m.headers) as h on true',
+    rows: (metadata) =>
+      unnest(metadata, true).flatMap((m) =>
+        unnest(member(m, 'request'), true).flatMap((r) =>
+          unnest(member(m, 'headers'), true).map((h) => [member(r, 'path'), member(h, 'path')]),
+        ),
+      ),
+  },
+  'texts of members': {
+    sql: "select id, concat(m.path, '') as a, concat(r.n, '') as b from logs cross join unnest(metadata) as m left join unnest(m.request) as r on true",
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request'), true).map((r) => [
+          text(member(m, 'path')),
+          text(member(r, 'n')),
+        ]),
+      ),
+  },
+  'members farther down': {
+    sql: 'select id, m.request.path as a, r.headers.n as b from logs cross join unnest(metadata) as m left join unnest(m.headers) as r on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'headers'), true).map((r) => [
+          within(m, 'request', 'path'),
+          within(r, 'headers', 'n'),
+        ]),
+      ),
+  },
+  'how many there are': {
+    sql: 'select id, 1 as a from logs cross join unnest(metadata) as m cross join unnest(m.request) as r',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) => unnest(member(m, 'request')).map(() => [1])),
+  },
+};
+
+const GIVEN = JSON.stringify(METADATA.map((metadata, i) => ({ id: String(i), metadata })));
+
+const LOGS: View = {
+  name: 'logs',
+  sql: `select r.id as id, r.metadata as metadata from (select unnest(from_json($given::json, '[{"id":"VARCHAR","metadata":"JSON"}]')) as r)`,
+  tables: ['logs_table'],
+  columns: [
+    { name: 'id', kind: 'text' },
+    { name: 'metadata', kind: 'json' },
+  ],
+};
+
+describe('records of any shape, unnested', () => {
+  for (const [name, { sql, rows }] of Object.entries(QUESTIONS))
+    it(name, () =>
+      withFolder((folder) =>
+        withStore(folder, async (store) => {
+          const parse = async (text: string) =>
+            String((await store.query(PARSE, { text }, { maxRows: 1 })).rows[0]?.[0]);
+          const maxRows = 100_000;
+          const scope = { dialect: 'bigquery', views: new Map([['logs', LOGS]]), maxRows } as const;
+          const translation = await translate(sql, { ...scope, parameters: new Map() }, parse);
+          const answer = await store.query(translation.sql, { given: GIVEN }, { maxRows });
+          const given = new Map<string, string[]>();
+          for (const [id, ...values] of answer.rows) {
+            const row = values.slice(0, -1).map((value, i) => {
+              const isJson = answer.columns[i + 1]?.type === 'JSON';
+              return isJson && value !== null ? JSON.parse(String(value)) : value;
+            });
+            given.set(String(id), [...(given.get(String(id)) ?? []), JSON.stringify(row)]);
+          }
+          for (const [i, metadata] of METADATA.entries())
+            expect(given.get(String(i)) ?? [], JSON.stringify(metadata)).to.have.members(
+              rows(metadata).map((row) => JSON.stringify(row.map((value) => value ?? null))),
+            );
+        }),
+      ),
+    );
+});

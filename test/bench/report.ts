@@ -158,9 +158,9 @@ function cachedTable({ pairs, answerBytes, duringIngest }: Cached): string {
   );
 }
 
-function freshText({ runs }: Fresh): string {
+function freshText({ runs, cores }: Fresh): string {
   const { p50, p99, samples } = medianLatency(runs);
-  return `At 1,000 lines/s over nine sources: p50 ${short(p50)} ms, p99 ${short(p99)} ms (${whole(samples)} lines).`;
+  return `At 1,000 lines/s over nine sources: p50 ${short(p50)} ms, p99 ${short(p99)} ms (${whole(samples)} lines). With nobody asking, the service uses ${short(median(cores))} of a core.`;
 }
 
 function restartTable({ readyMs, idleMb, recoveries }: Restart): string {

@@ -60,6 +60,8 @@ export interface Cached {
 
 export interface Fresh {
   readonly runs: readonly Latency[];
+  /** Processor time of the service by elapsed time, with the same lines and nobody asking. */
+  readonly cores: readonly number[];
 }
 
 export interface Restart {

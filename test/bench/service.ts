@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../server/config/package-root.ts';
 import { owned } from './child.ts';
 import type { Dataset } from './dataset.ts';
-import { memoryMb } from './memory.ts';
+import { memoryMb, processorSeconds } from './memory.ts';
 import { freePort } from './port.ts';
 
 /** The built service, run as users run it: a process of its own, files in the drop folder, questions over HTTP. */
@@ -25,6 +25,8 @@ export interface Service {
   /** How long that took, ms. */
   time(path: string): Promise<number>;
   memoryMb(field: 'VmHWM' | 'VmRSS'): number;
+  /** Processor time since its start, seconds. */
+  processorSeconds(): number;
   stop(): Promise<void>;
   /** kill -9. */
   kill(): Promise<void>;
@@ -110,6 +112,7 @@ export async function startService(data: string): Promise<Service> {
       return performance.now() - start;
     },
     memoryMb: (field) => memoryMb(field, pid),
+    processorSeconds: () => processorSeconds(pid),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

@@ -21,7 +21,7 @@ const COUNTS = '/api/endpoints/query/usage.api-counts?interval=daily&project=p';
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
   withFolder((data) => withApp(data, action, settings));
 
-/** All of an answer but what is another each time. */
+/** Returns everything of an answer except what changes each time. */
 function whole({ status, headers, text }: Response) {
   const { date: _, 'x-request-id': id, ...rest } = headers;
   expect(id).to.match(/^[0-9a-f-]{36}$/);
@@ -59,7 +59,7 @@ describe('a request that the cache answers', () => {
       expect(new Set(ids)).to.have.property('size', 5);
     }));
 
-  it('gets 304 where it names the ETag, each time', () =>
+  it('gets 304 when it names the ETag, each time', () =>
     serving(async ({ get }) => {
       const { etag } = (await get(COUNTS)).headers;
       for (let times = 0; times < 3; times++) {
@@ -80,7 +80,7 @@ describe('a request that the cache answers', () => {
       }
     }));
 
-  it('is told what its own head lets it see', () =>
+  it('gets redacted or plain values, as its own head asks', () =>
     withFolder(async (data) => {
       const folder = join(data, 'queries');
       mkdirSync(folder);
@@ -111,7 +111,7 @@ describe('a request that the cache answers', () => {
       );
     }));
 
-  it('leaves nothing of itself behind but what its answer needs', () =>
+  it('does not keep its response in memory', () =>
     serving(async ({ get }) => {
       setFlagsFromString('--expose-gc');
       const collect = runInNewContext('gc') as () => void;
@@ -130,7 +130,7 @@ describe('a request that the cache answers', () => {
         ServerResponse.prototype.end = end;
       }
       expect(responses).to.have.length(50);
-      // The last connections are still being let go.
+      // The last connections are still closing.
       await eventually(() => {
         collect();
         expect(responses.filter((response) => response.deref()).length).to.be.below(5);

@@ -44,7 +44,7 @@ const LINES = [
 
 type Ask = (sql: string, parameters?: Record<string, string>) => Promise<Response>;
 
-/** A service with the lines above in `edge_logs`, and a way to ask it. */
+/** Runs `action` on the app with the lines above in `edge_logs`, and gives it a function that sends SQL. */
 function asking(action: (ask: Ask, served: Served) => Promise<void>): Promise<void> {
   return withFolder((data) =>
     withApp(data, async (served) => {
@@ -60,7 +60,7 @@ function asking(action: (ask: Ask, served: Served) => Promise<void>): Promise<vo
   );
 }
 
-/** Asks each, and holds the rows against those expected. */
+/** Sends each query, and compares its rows with the expected ones. */
 async function check(ask: Ask, cases: Record<string, readonly object[]>, parameters = {}) {
   for (const [sql, rows] of Object.entries(cases)) {
     const { status, text } = await ask(sql, parameters);
@@ -79,7 +79,7 @@ async function refused(ask: Ask, cases: Record<string, RegExp>, parameters = {})
   }
 }
 
-describe('SQL of callers: views and records', () => {
+describe("caller's SQL: views and records", () => {
   it('sees the views, bounded by the parameters, and nothing of other projects', () =>
     asking(async (ask) => {
       await check(ask, {
@@ -205,7 +205,7 @@ describe('SQL of callers: views and records', () => {
       }),
     ));
 
-  it('is asked by POST, too, as a form and as JSON', () =>
+  it('can be sent by POST too, as a form and as JSON', () =>
     asking(async (_ask, { http }) => {
       const sql = 'select id from edge_logs order by id limit 1';
       for (const type of ['form', 'json']) {
@@ -250,7 +250,7 @@ describe('SQL of callers: views and records', () => {
 const QUOTED = `select "it's" as a, 'it''s' as b, 'a\\\\d\\n' as c, r'\\d' as d, """x"y""" as e, \`id\` from edge_logs where event_message = 'it\\'s \\\\d';`;
 const QUOTED_DUCKDB = `select 'a\\d' as a, "id" from edge_logs where "id" = 'a'`;
 
-describe('SQL of callers: the dialect', () => {
+describe("caller's SQL: the dialect", () => {
   it('groups and sorts by a column of the result before one of the table', () =>
     asking(async (ask) => {
       const at = (time: string) => Date.parse(`2026-08-21T${time}Z`) * 1000;
@@ -307,8 +307,8 @@ describe('SQL of callers: the dialect', () => {
     }));
 });
 
-describe('SQL of callers: what is refused', () => {
-  it('refuses regular expressions that cut characters, and makes no text of what they would give', () =>
+describe("caller's SQL: what is refused", () => {
+  it('refuses regular expressions that cut characters, and makes no text of their results', () =>
     asking(async (ask, { store }) => {
       const cuts = "select reverse(regexp_extract('é', r'\\C')) as x";
       await refused(ask, { [cuts]: /single bytes by \\C.*line 1/ });
@@ -335,7 +335,7 @@ describe('SQL of callers: what is refused', () => {
       }
     }));
 
-  it('refuses all but one SELECT of the views, with the place', () =>
+  it('refuses everything but one SELECT of the views, and names the place', () =>
     asking(async (ask) => {
       await refused(ask, {
         'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
@@ -377,7 +377,7 @@ describe('SQL of callers: what is refused', () => {
       expect(JSON.parse(text).result).to.deep.equal(
         Array.from({ length: 26 }, (_, arm) => ({ arm, n: 2 })),
       );
-      // Each side is joined by itself, so that neither counts for the other.
+      // Each side is joined by itself, so its tables do not count for the other.
       const joined = many(7, (n) => `edge_logs t${n}`, ' cross join ');
       await check(ask, {
         [`with a as (select count(*) as n from ${joined}), b as (select count(*) as n from ${joined}) select a.n = b.n as same from a, b`]:
@@ -394,7 +394,7 @@ describe('SQL of callers: what is refused', () => {
       });
     }));
 
-  it('does not take it where sandboxing is off, and takes it once', () =>
+  it('refuses it when it comes twice, and a dialect that is not known', () =>
     asking(async (_ask, { http }) => {
       const { body } = await http
         .get(`${LOGS}?project=p&sql=select%201&sql=select%202`)

@@ -8,7 +8,7 @@ import { ConfigError, readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { eventually, spawnService, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
-/** The faults of these settings. */
+/** Returns the faults of these settings. */
 function faults(env: Record<string, string>): readonly string[] {
   try {
     readConfig(env);
@@ -161,7 +161,7 @@ describe('settings', () => {
     expect(both[0]).to.contain('TAILPOND_TOKEN_FILE').and.not.to.contain(TOKEN);
   });
 
-  it('tell all faults at once, by name', () => {
+  it('report all faults at once, by name', () => {
     const env = Object.fromEntries(
       Object.entries(wrong).map(([name, values]) => [name, values[0] ?? '']),
     );
@@ -187,7 +187,7 @@ describe('settings', () => {
     expect(nearest('TAILPOND_ENCRYPTION')).not.to.contain('did you mean');
   });
 
-  it('tell of unknown variables beside wrong values, and the unit that a size lacks', () => {
+  it('report unknown variables beside wrong values, and the unit that a size lacks', () => {
     const found = faults({ TAILPOND_MEMORY: '2G', TAILPOND_PROT: '1', TAILPOND_MAX_DISK: '20g' });
     expect(found).to.have.length(3);
     expect(found[0]).to.match(/^TAILPOND_MEMORY: .*got "2G"; the unit is GB$/);
@@ -297,15 +297,15 @@ describe('the process', () => {
       }),
     ));
 
-  it('ends with the same code when its address is not of this machine, and says so', () =>
+  it('ends with the same code when this machine does not have its address, and says so', () =>
     withFolder(async (data) => {
-      // TEST-NET-1 of RFC 5737, which nobody has.
+      // An address of TEST-NET-1 (RFC 5737), which no machine has.
       const { code, errors } = await run(data, { env: { TAILPOND_HOST: '192.0.2.1' } });
       expect(code).to.equal(1);
       expect(errors).to.match(/^This machine has no address 192\.0\.2\.1 \(EADDRNOTAVAIL\)\. Set/);
     }));
 
-  it('tells its settings and its version', () =>
+  it('prints its settings and its version', () =>
     withFolder(async (data) => {
       const help = await run(data, { args: ['--help'], env: { TAILPOND_PORT: 'wrong' } });
       expect(help.code).to.equal(0);
@@ -339,7 +339,7 @@ describe('the process', () => {
       ),
     ));
 
-  it('makes a token, tells where it is and not what it is, and takes it after a restart', () =>
+  it('makes a token, logs its path but not its value, and takes it after a restart', () =>
     withFolder(async (data) => {
       const file = join(data, 'store', 'access-token');
       const env = { TAILPOND_TOKEN: '' };
@@ -363,7 +363,7 @@ describe('the process', () => {
     }));
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops cleanly at ${signal}, with what it stored`, () =>
+    it(`stops cleanly at ${signal}, and keeps what it stored`, () =>
       withFolder(async (data) => {
         const rows = async (get: (path: string) => Promise<{ body: Record<string, unknown> }>) =>
           (await get('/api/endpoints/query/logs.all?project=p')).body.result as unknown[];
@@ -383,7 +383,7 @@ describe('the process', () => {
       }));
   }
 
-  it('refuses a data folder that another one uses, which is not harmed', () =>
+  it('refuses a data folder that another process uses, and does not harm that process', () =>
     withFolder((data) =>
       withService(data, async ({ get, end }) => {
         mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
@@ -436,7 +436,7 @@ describe('the process', () => {
         expect(await end('SIGTERM')).to.equal(0);
         expect(child.exitCode).to.equal(0);
         const text = JSON.stringify(log);
-        // The log did see the requests: each has its path in it.
+        // The log has the requests: the path of each one is in it.
         expect(text.split('/api/endpoints/query/logs.all').length).to.be.greaterThan(5);
         for (const word of [...words, TOKEN, 'text-of-a-line']) expect(text).not.to.contain(word);
       }),

@@ -91,7 +91,7 @@ describe('endpoints of an operator', () => {
       },
     ));
 
-  it('takes the declared types of parameters: words, text, moments, regular expressions', () =>
+  it('takes the declared types of parameters: words, text, timestamps, regular expressions', () =>
     withFiles(
       {
         'own.sql': file(
@@ -270,7 +270,7 @@ describe('endpoint files that stop the start', () => {
   it('two columns of one name, since one would be lost', () =>
     check('a.sql', file('select 1 as one, 2 as one'), 1, /one/));
 
-  it('windows over what is not a source', () =>
+  it('windows over something that is not a source', () =>
     check(
       'a.sql',
       file(
@@ -293,7 +293,7 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
       }),
     ));
 
-  it('and the two of the product are fit, with the settings of the specification', () =>
+  it('and not the two of the product, which have the settings of the specification', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const { find } = await loadEndpoints([join(ROOT, 'sql', 'endpoints')], store);
@@ -308,10 +308,10 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
     ));
 });
 
-describe('a folder of endpoints of an operator', () => {
+describe("an operator's folder of endpoints", () => {
   const counted = (sql: string) => file(`select ${sql} as n`, { caching: '900' });
 
-  it('is read again on SIGHUP, all or nothing, and answers of before are not given any more', () =>
+  it('is read again on SIGHUP, all or nothing, and earlier answers are no longer given', () =>
     withFolder(async (data) => {
       const folder = put(data, { 'mine.sql': counted('1') });
       await withService(
@@ -348,11 +348,11 @@ describe('a folder of endpoints of an operator', () => {
       );
     }));
 
-  it('does not mind a SIGHUP during a stop', () =>
+  it('ignores a SIGHUP during a stop', () =>
     withFolder((data) =>
       withService(data, async (service) => {
         const ended = service.end('SIGTERM');
-        // It is there until the store is closed; a moment later the process has no handlers of signals any more.
+        // The socket exists until the store is closed; a moment later the process has no signal handlers.
         const socket = join(data, 'store', 'control.sock');
         const timer = setInterval(() => existsSync(socket) && service.child.kill('SIGHUP'), 2);
         try {
@@ -363,7 +363,7 @@ describe('a folder of endpoints of an operator', () => {
       }),
     ));
 
-  it('stops the start with 78 when one is wrong, has the name of another, or there is no folder', () =>
+  it('stops the start with 78 when a file is wrong or has the name of another, or the folder is missing', () =>
     withFolder(async (data) => {
       const stops = async (folder: string, message: RegExp) => {
         const { child, errors } = spawnService(data, { env: { TAILPOND_ENDPOINTS: folder } });
@@ -417,7 +417,7 @@ select @whole::bigint as whole, @part::double as part, @yes::boolean as yes`,
       },
     ));
 
-  it('sees through common table expressions that name each other to the sources', () =>
+  it('finds the sources behind common table expressions that name each other', () =>
     withFiles(
       {
         'chain.sql': file(

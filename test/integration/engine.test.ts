@@ -262,7 +262,7 @@ describe('engine: limits of a query', () => {
       }),
     ));
 
-  it('reads no more than the rows that are wanted', () =>
+  it('reads no more rows than are wanted', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const { rows } = await store.query(
@@ -274,7 +274,7 @@ describe('engine: limits of a query', () => {
       }),
     ));
 
-  it('gives each of many queries at once its own rows', () =>
+  it('gives each of many concurrent queries its own rows', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const answers = await Promise.all(
@@ -292,13 +292,13 @@ describe('engine: limits of a query', () => {
 });
 
 describe('engine: the schema', () => {
-  it('brings a database of the first version to this one, with what is in it', () =>
+  it('migrates a database of the first version to this one, and keeps its contents', () =>
     withFolder(async (data) => {
       const sql = join(data, 'sql');
       cpSync(join(ROOT, 'sql'), sql, { recursive: true });
       for (const name of readdirSync(join(sql, 'schema')))
         if (!name.startsWith('0001')) rmSync(join(sql, 'schema', name));
-      // As that version stored a line, and rejected one.
+      // One stored and one rejected line, as that version wrote them.
       const line = 'x'.repeat(5000);
       const first = '{"id":"1"}\n';
       const hash = createHash('sha1').update(first).digest('hex');
@@ -329,7 +329,7 @@ describe('engine: the schema', () => {
           stored: 2,
         };
         await lines(3);
-        // Counters and what is stored are asked one after the other.
+        // The counters and the stored rows are queried one after the other.
         await eventually(async () => expect(await ledger()).to.include(counted));
       });
     }));
@@ -363,7 +363,7 @@ describe('engine: the schema', () => {
       mkdirSync(join(data, 'store'), { recursive: true });
       writeFileSync(join(data, 'store', 'tailpond.duckdb'), 'this is not a database'.repeat(1000));
       await thrown(withStore(data, async () => {}));
-      // And does not stand in the way of another one.
+      // This does not keep another store from opening.
       await withStore(join(data, 'other'), async (store) => {
         expect((await ask(store, 'select 1')).rows).to.deep.equal([[1]]);
       });
@@ -371,7 +371,7 @@ describe('engine: the schema', () => {
 });
 
 describe('a query that ends early', () => {
-  it(`throws what ended it, and never passes for one with fewer rows ${SLOW}`, () =>
+  it(`throws the error that ended it, and never returns fewer rows instead ${SLOW}`, () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const sql = `select case when i = 1000000 then error('boom') else i::varchar end as x

@@ -97,7 +97,7 @@ describe('the entries of a source', () => {
       expect((await get('/api/histogram/auth_logs')).body.errors).to.have.length(2);
     }));
 
-  it('tell their projects and what was rejected without personal data, where redaction is on', () =>
+  it('show their projects and rejected lines without personal data when redaction is on', () =>
     withLines(
       `${line('a', 0, { project: 'ann@example.com' })}[2, "from 10.0.0.1"]\n`,
       async ({ get }) => {
@@ -111,7 +111,7 @@ describe('the entries of a source', () => {
       },
     ));
 
-  it('tell the projects that have most of them', () =>
+  it('show the projects that have most of them', () =>
     withLines(
       line('a', 0) +
         line('b', 1, { project: 'q' }) +
@@ -149,7 +149,7 @@ describe('the entries of a source', () => {
       });
     }));
 
-  it('are refused of what is not a source, and by other methods', () =>
+  it('are refused for an unknown source, and by other methods', () =>
     withLines(line('a', 0), async ({ http, get }) => {
       for (const name of ['entries', 'histogram', 'projects', 'tail', 'export']) {
         expect((await get(`/api/${name}/nothing`)).body.code).to.equal('SOURCE_UNKNOWN');
@@ -163,7 +163,7 @@ describe('the entries of a source', () => {
 describe('an export', () => {
   const many = 12_000;
   const lines = Array.from({ length: many }, (_, n) =>
-    // Half of them have one moment: more than stand in memory at a time.
+    // Half of them have the same timestamp: more than stand in memory at a time.
     line(`e${n}`, n % 2 === 0 ? 0 : n / 100),
   ).join('');
 
@@ -224,7 +224,7 @@ describe('an export', () => {
       expect(refused.body.errors[0].parameter).to.equal('format');
     }));
 
-  it('breaks off when the client leaves, and asks nothing more', () =>
+  it('breaks off when the client disconnects, and queries nothing more', () =>
     withFolder((data) =>
       withService(data, async (service) => {
         appendFileSync(`${data}/logs/auth_logs/a.ndjson`, lines);
@@ -273,7 +273,7 @@ describe('an export over HTTP/1.0', () => {
 });
 
 describe('the live tail', () => {
-  /** What is sent of entries that are stored while `clock` is as it says. */
+  /** Runs `action` beside a tail of a store with this clock. `sent` returns what the tail has sent. */
   const followed = (
     clock: { now(): number },
     action: (ingesting: Ingesting, sent: () => string) => Promise<void>,
@@ -307,7 +307,7 @@ describe('the live tail', () => {
       ),
     );
 
-  it('misses nothing that is stored in one millisecond, or after the clock was set back', () => {
+  it('misses no entry that is stored in the same millisecond, or after the clock was set back', () => {
     let now = Date.now();
     return followed({ now: () => now }, async ({ write, lines }, sent) => {
       for (const [n, id] of ['one', 'two', 'three', 'four'].entries()) {
@@ -319,7 +319,7 @@ describe('the live tail', () => {
     });
   });
 
-  /** The events of a stream, as they come. */
+  /** Yields the events of a stream as they come. */
   async function* events(url: string, headers: Record<string, string>, signal: AbortSignal) {
     const answer = await fetch(url, { headers: { 'X-API-KEY': TOKEN, ...headers }, signal });
     expect(answer.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
@@ -342,7 +342,7 @@ describe('the live tail', () => {
     }
   }
 
-  it('gives entries as they are stored, oldest first, and goes on where a client was', () =>
+  it('sends entries as they are stored, oldest first, and resumes where a client stopped', () =>
     withFolder((data) =>
       withService(data, async (service) => {
         const write = (text: string) => appendFileSync(`${data}/logs/auth_logs/a.ndjson`, text);

@@ -114,7 +114,7 @@ describe('formats of answers', () => {
       expect(empty.rows).to.deep.equal([]);
     }));
 
-  it('are redacted as JSON is, in every one of them', () =>
+  it('are all redacted as JSON is', () =>
     withLines(async (served) => {
       for (const format of ['json', 'ndjson', 'csv', 'parquet']) {
         const { body } = await served
@@ -155,7 +155,7 @@ describe('formats of answers', () => {
       expect(body.detail).to.match(/got "Name" and "name"/);
     }));
 
-  it('are refused when there is no such one, or two', () =>
+  it('are refused when unknown, or when two are given', () =>
     withLines(async ({ get }) => {
       for (const format of ['xml', 'csv&format=json', '%00']) {
         const { status, body } = await get(list(format));
@@ -168,7 +168,7 @@ describe('formats of answers', () => {
 });
 
 describe('how fresh an answer is', () => {
-  it('is told by when the last entry of its sources was stored, and how long bytes wait', () =>
+  it('is shown by headers: when the last entry of its sources was stored, and how long bytes wait', () =>
     withFolder((data) =>
       withApp(data, async ({ get, write, lines }) => {
         const none = await get(list(''));
@@ -186,7 +186,7 @@ describe('how fresh an answer is', () => {
       }),
     ));
 
-  it('and by whether there may be more rows', () =>
+  it('comes with a header that says whether there may be more rows', () =>
     withFolder((data) =>
       withApp(data, async ({ get, write, lines }) => {
         const many = Array.from({ length: 1100 }, (_, n) => text({ id: String(n), project: 'p' }));

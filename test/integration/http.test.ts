@@ -11,7 +11,7 @@ const USAGE = '/api/endpoints/query/usage.api-counts?interval=daily&project=p';
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
   withFolder((data) => withApp(data, action, settings));
 
-/** The shape of every error: RFC 9457, and the member that Supabase Studio reads. Gives the body without the request's id. */
+/** Checks the shape of an error: RFC 9457, and the member that Studio reads. Returns the body without the request's id. */
 function problem(response: Response, status: number, code: string) {
   expect(response.status, response.text).to.equal(status);
   expect(response.headers['content-type']).to.match(
@@ -46,7 +46,7 @@ function problem(response: Response, status: number, code: string) {
   return rest;
 }
 
-/** Nothing of the inside is shown: no stack, SQL, path, or words of the engine. */
+/** Checks that no internals are shown: no stack, SQL, path, or words of the engine. */
 function noInsides({ text, headers }: Response) {
   expect(text).not.to.match(/\\n +at |node_modules|\.ts\b|\.js\b|\/work|\/tmp|duckdb/i);
   expect(text).not.to.match(/\bselect\b.*\bfrom\b|LINE \d|Binder Error|Invalid Input Error/i);
@@ -125,7 +125,7 @@ describe('http: the access token', () => {
 });
 
 describe('http: paths and methods', () => {
-  it('answers 404 for what there is not', () =>
+  it('answers 404 for an endpoint or a path that does not exist', () =>
     serving(async ({ get }) => {
       for (const name of [
         'nope',
@@ -286,7 +286,7 @@ describe('http: hostile requests', () => {
       expect((await get(LOGS)).body.result).to.have.length(1);
     }));
 
-  it('says nothing of the inside when the query itself fails', () =>
+  it('shows no internals when the query itself fails', () =>
     withFolder((data) => {
       const folder = join(data, 'queries');
       mkdirSync(folder);
@@ -308,7 +308,7 @@ describe('http: hostile requests', () => {
       );
     }));
 
-  it('refuses the parameter sql where callers may not ask in SQL, and ignores it elsewhere', () =>
+  it('refuses the parameter sql where callers may not send SQL, and ignores it elsewhere', () =>
     withFolder((data) => {
       const folder = join(data, 'queries');
       mkdirSync(folder);
@@ -440,7 +440,7 @@ describe('http: what can be looked up', () => {
       }
     }));
 
-  it('keeps the expectedLines of every source, also of those that have nothing', () =>
+  it('lists the ledger of every source, also of sources without lines', () =>
     serving(async ({ get, write, lines }) => {
       const text =
         '{"id":"1","timestamp":"2026-01-02T03:04:05Z"}\n{"id":"2","timestamp":"2025-01-02T03:04:05.5Z"}\nnull\n';
@@ -504,7 +504,7 @@ describe('http: what can be looked up', () => {
       expect(await lineOf('limit=')).to.have.length(3);
     }));
 
-  it('answers 400 for a source that is not one and a limit out of bounds', () =>
+  it('answers 400 for an unknown source and a limit out of bounds', () =>
     serving(async ({ get }) => {
       for (const value of [
         'nope',
@@ -545,7 +545,7 @@ describe('http: what can be looked up', () => {
 });
 
 describe('http: health', () => {
-  it('is told without a token', () =>
+  it('is shown without a token', () =>
     serving(async ({ http }) => {
       for (const path of ['/livez', '/readyz', '/health', '/healthz']) {
         const { status, headers } = await http.get(path);
@@ -615,7 +615,7 @@ describe('http: what every answer says', () => {
   };
 
   for (const corsOrigin of [null, origin])
-    it(`is the same for answers that are kept, made, empty, refused and pages${corsOrigin ? ', with CORS' : ''}`, () =>
+    it(`is the same for answers that are cached, new, empty or refused, and for pages${corsOrigin ? ', with CORS' : ''}`, () =>
       serving(
         async ({ get, http }) => {
           const { etag } = (await get(USAGE)).headers;

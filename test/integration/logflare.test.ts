@@ -12,9 +12,9 @@ const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
 const PATHS = ['/api/backends', '/api/sources'];
 
 describe('what Studio asks Logflare for', () => {
-  it('is told that there are no log drains, by a bare array, whatever it filters by', () =>
+  it('gets a bare empty array for log drains, whatever the filter', () =>
     serving(async ({ http }) => {
-      // As Studio writes it, brackets escaped; then as curl would.
+      // First as Studio writes it, with escaped brackets, then as curl would.
       for (const query of [
         '',
         '?metadata%5Btype%5D=log-drain',
@@ -31,7 +31,7 @@ describe('what Studio asks Logflare for', () => {
       }
     }));
 
-  it('is told the sources by the names that Logflare gives them', () =>
+  it('gets the sources by the names that Logflare gives them', () =>
     serving(async ({ get }) => {
       const { status, body } = await get('/api/sources');
       expect(status).to.equal(200);
@@ -57,7 +57,7 @@ describe('what Studio asks Logflare for', () => {
       });
     }));
 
-  it('is told how many days each source is kept', () => {
+  it('gets the number of days for which each source is kept', () => {
     const { config } = readConfig({ TAILPOND_RETENTION: '30d,auth_logs=off,edge_logs=12h' });
     return serving(
       async ({ get }) => {
@@ -115,7 +115,7 @@ describe('what Studio asks Logflare for', () => {
         expect((await http.head(path).set('X-API-KEY', TOKEN)).status).to.equal(200);
     }));
 
-  it('says in error.message that there is no endpoint of a name that Logflare has not either', () =>
+  it('says in error.message that an endpoint is unknown when Logflare does not have it either', () =>
     serving(async ({ get }) => {
       for (const name of ['usage.api-requests-count', 'service-health', 'functions.inv-stats']) {
         const { status, body } = await get(`/api/endpoints/query/${name}?project=default`);

@@ -16,7 +16,7 @@ interface Entry {
   readonly project: string;
 }
 
-/** A moment as text: digits would say microseconds only since 2001, when they are 16. */
+/** Formats a timestamp as text. Digits mean microseconds only since 2001, when there are 16 of them. */
 function iso(micros: bigint): string {
   const fraction = String(micros % SECOND).padStart(6, '0');
   return `${new Date(Number(micros / SECOND) * 1000).toISOString().slice(0, 19)}.${fraction}Z`;
@@ -51,7 +51,7 @@ async function ids(served: Served, parameters: Record<string, string>): Promise<
   return body.result.map(({ id }: { id: string }) => id);
 }
 
-/** What the answer must be, from a plain filter and sort. Timestamps must differ. */
+/** Returns the expected answer by a plain filter and sort. Timestamps must differ. */
 function expected(
   entries: readonly Entry[],
   project: string,
@@ -99,7 +99,7 @@ describe('logs.all: which entries', () => {
 
   it('reads every form of a timestamp that a line may have', () =>
     withLines(toLines(entries), async (served) => {
-      // Each is 02:00 UTC, so that the entry of 02:00 is the newest up to it and not after it.
+      // Each form means 02:00 UTC: the entry of 02:00 is the newest one up to it, and is not after it.
       for (const form of [
         '2026-01-01T02:00:00Z',
         '2026-01-01t02:00:00z',
@@ -194,7 +194,7 @@ describe('logs.all: which entries', () => {
       }
     }));
 
-  it('answers 400 for an offset that there is not', () =>
+  it('answers 400 for an offset that does not exist', () =>
     withLines(toLines(entries), async (served) => {
       for (const offset of ['+25:99', '+00:60', '-24:00', '+9999'])
         expect(
@@ -290,7 +290,7 @@ describe('logs.all: which entries', () => {
       }
     }));
 
-  it('is never kept: the next answer has the new entry', () =>
+  it('is never cached: the next answer has the new entry', () =>
     withLines(toLines(entries), async (served) => {
       const first = await served.get(`${PATH}?project=p`);
       expect(first.headers['cache-control']).to.match(/no-cache|no-store/);
@@ -407,7 +407,7 @@ describe('logs.all: the newest 100, wherever they are', () => {
     });
   });
 
-  it('keeps the first and the last moment there can be', () => {
+  it('keeps the first and the last possible timestamp', () => {
     const entries = [
       { id: 'first', at: 0n, project: 'p' },
       { id: 'last', at: 7_289_654_399_999_999n, project: 'p' },
@@ -426,7 +426,7 @@ describe('logs.all: the newest 100, wherever they are', () => {
     });
   });
 
-  it('finds rows of several files and batches, shipped in no order of time', () => {
+  it('finds rows of several files and batches that were not shipped in the order of time', () => {
     const entries = many(3000, (n) => at(n, NEW_YEAR + BigInt((n * 7919) % 3000) * 61n * SECOND));
     return withFolder((data) =>
       withApp(data, async (served) => {
@@ -561,7 +561,7 @@ describe('logs.all: what an entry looks like', () => {
     });
   });
 
-  it('gives every character back', () => {
+  it('returns every character unchanged', () => {
     const texts = ['"', '\\', '\n\t\u0001', '\u2028', 'ü€😀', '</script>', '$1 @x', '\ufffd'];
     const lines = texts.map((text, i) =>
       JSON.stringify({
@@ -607,7 +607,7 @@ describe('logs.all: what an entry looks like', () => {
           what === 'arrays'
             ? `[${deep}]`
             : `[{"d":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}]`;
-        // A text of its own is allowed as well, when it is whole.
+        // One JSON string with the whole metadata is allowed as well.
         if (given.startsWith('"')) expect(JSON.parse(given)).to.equal(deep);
         else expect(given === records, given.slice(0, 100)).to.equal(true);
         expect(await metadataOf(served, 'flat')).to.equal('[{"a":1}]');

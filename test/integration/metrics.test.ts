@@ -138,7 +138,7 @@ describe('metrics: lines', () => {
       expect(sampleValue(now, 'tailpond_ready')).to.equal(1);
     }));
 
-  it('move with lines that come, some seconds later at most', () =>
+  it('follow new lines, some seconds later at most', () =>
     serving(async ({ get, write, lines }) => {
       const counted = (families: Map<string, Family>) => [
         sampleValue(families, 'tailpond_ingest_lines_total', EDGE),
@@ -150,7 +150,7 @@ describe('metrics: lines', () => {
       await eventually(async () => expect(counted(await scrape(get))).to.deep.equal([3, 1]));
     }));
 
-  it('tell what is pending and why nothing is stored, on a disk that is nearly full', () =>
+  it('show what is pending and why nothing is stored, on a disk that is nearly full', () =>
     serving(
       async ({ get, write }) => {
         write('edge_logs/a.ndjson', '{}\n');
@@ -222,7 +222,7 @@ describe('metrics: requests', () => {
       await check(404, '/api/logs', push, 'POST');
     }));
 
-  it('have few labels, whatever is asked, and nothing of what was asked', () =>
+  it('have few labels, whatever is requested, and show no part of a request', () =>
     serving(async ({ http, get, write, lines }) => {
       const secret = 'hunter2';
       write(`edge_logs/${secret}.ndjson`, `{"id":"1","project":"${secret}"}\n${secret}\n`);
@@ -257,7 +257,7 @@ describe('metrics: requests', () => {
         const under = ['', 'api/', 'api/endpoints/query/', 'api/logs/', 'API/', 'metrics/'][n % 6];
         await get(`/${under}${word}?${word}=${word}`);
       }
-      // /metrics and what may answer 404 are seen for the first time; a thousand paths are not.
+      // Only /metrics and the routes that may answer 404 are new, not a thousand paths.
       expect((await routes()) - before).to.be.at.most(3);
       const { text } = await get('/metrics');
       readExposition(text);
@@ -287,7 +287,7 @@ describe('metrics: queries and the cache', () => {
       expect(sampleValue(await scrape(get), 'tailpond_cache_bytes')).to.be.above(10);
     }));
 
-  it('measure queries by endpoint and whose SQL it is, those that fail too, and not what the cache has', () =>
+  it('measure queries by endpoint and by whose SQL it is, failed ones too, but not cached answers', () =>
     serving(async ({ get }) => {
       const asked = async (endpoint: string, kind: string) => {
         const families = await scrape(get);
@@ -316,7 +316,7 @@ describe('metrics: queries and the cache', () => {
       ]);
     }));
 
-  it('tell a query that fails or takes too long by its code', () =>
+  it('count queries that fail or take too long by their code', () =>
     withQueries(
       {
         fails: "select 'seven'::integer as n where random() >= 0",
@@ -338,7 +338,7 @@ describe('metrics: queries and the cache', () => {
       { queryTimeoutMs: 3000 },
     ));
 
-  it('tell how many queries run and wait, are answered meanwhile, and count clients that left', () =>
+  it('show how many queries run and wait, are answered meanwhile, and count disconnected clients', () =>
     withFolder((data) => {
       mkdirSync(join(data, 'logs', 'edge_logs'), { recursive: true });
       const expectedLines = newExpectedLines();
@@ -358,7 +358,7 @@ describe('metrics: queries and the cache', () => {
           readExposition(await (await fetch(`${url}/metrics`, { headers: header })).text());
         const clients = Array.from({ length: 6 }, (_, n) => {
           const socket = dial(url).resume();
-          // It ends when it is interrupted alone.
+          // The query ends only when it is interrupted.
           socket.write(head(`/api/endpoints/query/long?id=line-${n}`, `X-API-KEY: ${TOKEN}`));
           return socket;
         });
@@ -378,7 +378,7 @@ describe('metrics: queries and the cache', () => {
         await eventually(async () => {
           const families = await ask();
           expect(requests(families, { status: 'aborted' })).to.equal(6);
-          // The ledger's own query is not seen as one that runs.
+          // The ledger's own query does not count as running.
           expect(samplesOf(families, 'tailpond_stored_rows')).to.have.length(SOURCES.length);
           expect(sampleValue(families, 'tailpond_pool_running_queries', pool)).to.equal(0);
         });
@@ -388,7 +388,7 @@ describe('metrics: queries and the cache', () => {
 });
 
 describe('metrics: the process', () => {
-  it('tell the versions, the files of the store and the usual of Node', () =>
+  it('show the versions, the files of the store and the usual metrics of Node', () =>
     serving(async ({ get }) => {
       const families = await scrape(get);
       const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -402,7 +402,7 @@ describe('metrics: the process', () => {
       expect(families.has('nodejs_eventloop_lag_p99_seconds')).to.equal(true);
     }));
 
-  it('belong to one app: another begins with none', () => {
+  it('belong to one app: another app begins at zero', () => {
     const counted = (families: Map<string, Family>) => requests(families, { status: '404' });
     const app = (action: (served: Served) => Promise<void>) => serving(action);
     return app(async ({ get }) => {
@@ -415,12 +415,12 @@ describe('metrics: the process', () => {
     );
   });
 
-  it('keep no service from its end', () =>
+  it('do not keep a service from ending', () =>
     withFolder((data) =>
       withService(data, async ({ url, end }) => {
         const response = await fetch(`${url}/metrics`, { headers: { 'X-API-KEY': TOKEN } });
         readExposition(await response.text());
-        // One that something keeps ends itself by SIGKILL.
+        // A service that is kept from ending ends itself with SIGKILL.
         expect(await end('SIGTERM')).to.equal(0);
       }),
     ));
@@ -429,7 +429,7 @@ describe('metrics: the process', () => {
 describe('metrics: the kept ledger', () => {
   const entries = (rows: number) => [{ source: 'edge_logs', rows }] as unknown as LedgerEntry[];
 
-  it('is read once for all who ask within its time, and again after it', async () => {
+  it('is read once for all requests within its time, and again after it', async () => {
     let reads = 0;
     const read = async () => entries(++reads);
     const long = keepLedger(read, { keepMs: 600_000, waitMs: 60_000 });
@@ -441,7 +441,7 @@ describe('metrics: the kept ledger', () => {
     await eventually(async () => expect((await short())?.entries).to.deep.equal(entries(3)));
   });
 
-  it('is what was read before, and says how old that is, while reading takes long', async () => {
+  it('is the one that was read before, with its age, while reading takes long', async () => {
     let finish = (_entries: LedgerEntry[]) => {};
     let reads = 0;
     const kept = keepLedger(
@@ -465,13 +465,13 @@ describe('metrics: the kept ledger', () => {
     expect(old?.entries).to.deep.equal(entries(1));
     expect(old?.ageMs).to.be.at.least(asked);
     finish(entries(2));
-    // It took a second, so that it stands for 20 s.
+    // The read took a second, so its result is kept for 20 s.
     for (let times = 0; times < 3; times++)
       expect((await kept())?.entries).to.deep.equal(entries(2));
     expect(reads).to.equal(2);
   });
 
-  it('is what was read before when reading fails', async () => {
+  it('is the one that was read before when reading fails', async () => {
     let reads = 0;
     const read = async () => (++reads === 2 ? expect.fail('made by the test') : entries(reads));
     const kept = keepLedger(read, { keepMs: 0, waitMs: 60_000 });
@@ -483,7 +483,7 @@ describe('metrics: the kept ledger', () => {
       });
   });
 
-  it('is nothing before it could be read', async () => {
+  it('is null before it could be read', async () => {
     const kept = keepLedger(() => Promise.reject(new Error('made by the test')));
     expect(await kept()).to.equal(null);
   });

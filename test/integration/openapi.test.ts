@@ -21,7 +21,7 @@ interface Layer {
   readonly handle: { readonly stack?: Layer[] };
 }
 
-/** Every path that the app has a handler for, as the document writes them. */
+/** Returns every path that the app has a handler for, as the document writes it. */
 function pathsOf(app: Express): string[] {
   const paths = (layers: readonly Layer[]): string[] =>
     layers.flatMap(({ route, handle }) =>
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
       expect(parameters.get('format')?.schema).to.deep.include({ default: 'json' });
     }));
 
-  it('says of every path what it answers, and who may ask', () =>
+  it('says for every path what it answers and who may use it', () =>
     withServed(async (served) => {
       const { http, write, lines, get, routes } = served;
       write(
@@ -122,7 +122,7 @@ describe('the OpenAPI document', () => {
       }
     }));
 
-  it('can be read at /docs, with nothing from elsewhere', () =>
+  it('can be read at /docs, without anything from other hosts', () =>
     withServed(async ({ http }) => {
       const page = await http.get('/docs');
       expect(page.headers['content-security-policy']).to.match(

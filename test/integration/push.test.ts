@@ -22,7 +22,7 @@ const LOGGED = { message: 'Logged!' };
 const serving = (action: (served: Served) => Promise<void>) =>
   withFolder((data) => withApp(data, action));
 
-/** A POST of bytes as they are, as the shipper of the test would send them. */
+/** Posts bytes as they are, as the shipper of the test would send them. */
 function post(served: Served, path: string, body: string | Buffer, headers = {}) {
   return served.http
     .post(path)
@@ -121,7 +121,7 @@ describe('POST /api/logs', () => {
       ]);
     }));
 
-  it('makes a rejected line of a line of NDJSON that is not one, and rows of the others', () =>
+  it('makes a rejected line of an NDJSON line that is not an object, and rows of the others', () =>
     serving(async (served) => {
       await post(served, EDGE, '{"id":\n{"id":"a"}\nplain text\n{"id":"b"}\n');
       await post(served, EDGE, 'more text\n{"id":"c"}');
@@ -133,9 +133,9 @@ describe('POST /api/logs', () => {
       withApp(data, async (served) => {
         const [push, outside] = [join(data, 'logs/edge_logs/push'), join(data, 'outside')];
         expect((await post(served, EDGE, JSON.stringify(entry('a')))).status).to.equal(200);
-        // Else it may be moved away before it was read.
+        // Otherwise the file may be moved away before it is read.
         await served.lines(1);
-        // While a file in it is open, and when the next one is to be made.
+        // A file in the folder is open, and the next one is about to be made.
         renameSync(push, outside);
         symlinkSync(outside, push);
         const before = readdirSync(outside);
@@ -202,11 +202,11 @@ describe('POST /api/logs', () => {
       await check(gzipSync(array(32_000_001)), gzip, 413);
       // 300 MB in 0.3 MB: the memory it takes is bounded by the limit.
       await check(gzipSync(array(300_000_000)), gzip, 413);
-      // The blanks are the line's: it is longer than a line may be.
+      // The blanks belong to the line, so it is longer than a line may be.
       await stored(served, 0, 2);
     }));
 
-  it('counts the bytes of a body whose length is not told before', () =>
+  it('counts the bytes of a body whose length was not declared', () =>
     withFolder((data) =>
       withService(data, async ({ url }) => {
         const push = async (bytes: number) => {
@@ -221,7 +221,7 @@ describe('POST /api/logs', () => {
       }),
     ));
 
-  it('refuses an array that is not whole, and stores nothing of it', () =>
+  it('refuses an incomplete array, and stores nothing of it', () =>
     serving(async (served) => {
       for (const body of ['[{},', '[{}', '[{}]]', '[{}] {}', '[{}}', '[{"a":"b]', '[']) {
         const answer = await post(served, EDGE, body);
@@ -233,7 +233,7 @@ describe('POST /api/logs', () => {
       expect(await stored(served, 1)).to.deep.equal(['a']);
     }));
 
-  it('says which sources there are when it does not know one, or is given none or two', () =>
+  it('says which sources there are when the given one is unknown, or none or two are given', () =>
     serving(async (served) => {
       const check = async (path: string, status: number, code: string, ...parts: string[]) => {
         const answer = await post(served, path, '[{}]');
@@ -300,7 +300,7 @@ describe('POST /api/logs', () => {
         await stored(served, 7);
         const projects = (await served.rows()).map(({ project }) => project);
         expect(projects.filter((project) => project === 'p')).to.have.length(5);
-        // What stands before an object hides it from nobody who could find it there.
+        // Bytes before an object do not hide its project.
         const theirs = (n: number) => `{"id":"h${n}","project":"theirs"}`;
         const room = '\0'.repeat(100);
         const hidden = [
@@ -334,14 +334,14 @@ describe('POST /api/logs', () => {
       });
     }));
 
-  it("stores each line of many pushes at once, in one file, in which no line is another's", () =>
+  it('stores each line of many concurrent pushes in one file, without mixing the lines', () =>
     serving(async (served) => {
       const ids = Array.from({ length: 200 }, (_, n) => `push-${n}`);
       const answers = await Promise.all(
         ids.map((id) => post(served, EDGE, JSON.stringify([entry(`${id}-0`), entry(`${id}-1`)]))),
       );
       for (const { body } of answers) expect(body).to.deep.equal(LOGGED);
-      // Told only when it is there.
+      // A push is acknowledged only when its lines are in the file.
       const [path = '', ...others] = pushed(served);
       expect(others).to.deep.equal([]);
       const text = readFileSync(join(served.data, 'logs/edge_logs/push', path), 'utf8');
@@ -353,7 +353,7 @@ describe('POST /api/logs', () => {
       expect(await stored(served, 400)).to.have.members(expected);
     }));
 
-  it('flushes once for all that wait, and tells none of them before', () =>
+  it('flushes once for all waiting pushes, and acknowledges none of them before', () =>
     withFolder(async (logs) => {
       const removal = { add() {}, bytes: () => 0 };
       const files = openPushFiles({ logs, minFree: 0, log: silent, removal });
@@ -374,7 +374,7 @@ describe('POST /api/logs', () => {
           expect(flushed.at(-1)).to.include(`\n{"n":${n}}\n`);
         });
         await Promise.all(pushes);
-        // The first one alone, and all that came while it was written.
+        // One flush is for the first push alone, one for all that came while it was written.
         expect(flushed).to.have.length(2);
         expect(
           text()
@@ -388,7 +388,7 @@ describe('POST /api/logs', () => {
       }
     }));
 
-  it('tells those to come again who push more at once than there is memory for', () =>
+  it('asks clients to retry when they push more at once than there is memory for', () =>
     serving(async (served) => {
       const body = Buffer.from(`[{"id":"a"}${' '.repeat(11_000_000)}]`);
       const answers = await Promise.all(Array.from({ length: 12 }, () => post(served, EDGE, body)));
@@ -400,7 +400,7 @@ describe('POST /api/logs', () => {
         expect(body.code).to.equal('PUSH_OVERLOADED');
         expect(headers['retry-after']).to.equal('1');
       }
-      // What was held is free again, of those that were refused, too.
+      // The memory is free again, also that of the refused pushes.
       for (let n = 0; n < 6; n++) expect((await post(served, EDGE, body)).status).to.equal(200);
       await stored(served, 0, taken.length + 6);
     }));

@@ -7,7 +7,7 @@ import { eventually, withFolder, withService } from '../support/helpers.ts';
 describe('rejected lines in the log', () => {
   afterEach(() => mock.timers.reset());
 
-  it('are told at once, with their file, their reason and their number', () =>
+  it('are logged at once, with their file, reason and number', () =>
     withFolder((data) =>
       withService(data, async ({ log, get }) => {
         const told = () => log.filter(({ msg }) => /^lines were rejected/.test(String(msg)));
@@ -26,7 +26,7 @@ describe('rejected lines in the log', () => {
       }),
     ));
 
-  it('are told once a minute for a file and reason, and not file by file when there are many', () => {
+  it('are logged once a minute for each file and reason, and not file by file when there are many', () => {
     mock.timers.enable({ apis: ['setInterval'] });
     const told: object[] = [];
     const warn = ((fields: object) => told.push(fields)) as never;

@@ -68,7 +68,7 @@ describe('retention', function () {
       expect(await store.retention.run(limits)).to.deep.equal([]);
     }));
 
-  it('removes all of long rejected lines, and counts all their bytes', () =>
+  it('removes long rejected lines completely, and counts all their bytes', () =>
     withSimulated(async (store, clock) => {
       const restOf = async () => {
         const { rows } = await store.query(
@@ -96,7 +96,7 @@ describe('retention', function () {
       await invariant(store);
     }));
 
-  it(`has removed a row at most a day after its age, and never before it ${SLOW}`, () =>
+  it(`removes a row at most a day after it reaches its age, and never before ${SLOW}`, () =>
     withSimulated(async (store, clock) => {
       const limits = keep(2 * DAY);
       for (let hour = 0; hour < 8 * 24; hour += 2) {
@@ -132,14 +132,14 @@ describe('retention', function () {
       expect(after.used).to.be.at.most(before.used - perGroup * 1.5);
       expect(after.used).to.be.at.least(before.used - perGroup * 2.5);
 
-      // Far too little for what is there: what is left is the newest hour.
+      // The limit is far too small for the rows: only the newest hour is left.
       const rest = total(await store.retention.run(size(1)));
       expect(rest).to.deep.equal({ 'edge_logs rows': ROW_GROUP });
       expect(await ids(store, 'auth_logs')).to.deep.equal([3 * ROW_GROUP, 5 * ROW_GROUP - 1]);
       await invariant(store);
     }));
 
-  it('gives back what a query kept that was older than the removal, though nothing is stored any more', () =>
+  it('frees the space that a query held since before the removal, even if no more lines are stored', () =>
     withSimulated(async (store, clock) => {
       await append(store, 'edge_logs', ROW_GROUP);
       clock.advance(2 * HOUR);
@@ -232,12 +232,12 @@ describe('retention', function () {
         await append(store, 'edge_logs', 1, { from: 760 + day });
       }
       await store.retention.run(limits);
-      // What was stamped with the next year has gone with its neighbours.
+      // Rows with a storage time in the next year were removed with their neighbours.
       expect((await ids(store, 'edge_logs'))[0]).to.be.greaterThan(659);
       await invariant(store);
     }));
 
-  it('believes a clock that stays ahead within days', () =>
+  it('trusts a clock that stays ahead within days', () =>
     withSimulated(async (store, clock) => {
       await append(store, 'edge_logs', 100);
       await store.retention.run(keep(DAY));
@@ -253,7 +253,7 @@ describe('retention', function () {
       expect(hours).to.be.at.least(2);
     }));
 
-  it('removes nothing while the clock is behind, nor what was stored then once it is right', () =>
+  it('removes nothing while the clock is behind, and no row of that time once it is right', () =>
     withSimulated(async (store, clock) => {
       const limits = keep(7 * DAY);
       await append(store, 'edge_logs', 100);
@@ -282,7 +282,7 @@ describe('retention', function () {
       expect((await ids(store, 'auth_logs'))[0]).to.be.greaterThan(199);
     }));
 
-  it('remembers over a restart which moment it believes', () =>
+  it('keeps its trusted time over a restart', () =>
     withFolder(async (data) => {
       const clock = simulatedClock();
       const during = <T>(action: (store: Store) => Promise<T>) =>
@@ -299,7 +299,7 @@ describe('retention', function () {
       });
     }));
 
-  it('believes nothing before the clock was set once, and then all of it', () =>
+  it('does not trust the clock before it was set once, and then trusts it fully', () =>
     withFolder((data) => {
       const clock = simulatedClock(60_000);
       return withStore(
@@ -329,7 +329,7 @@ describe('retention', function () {
       expect(await known()).to.deep.equal([2, 5]);
     }));
 
-  it('keeps the state of a file that went before the clock was set for as long as any other', () =>
+  it('keeps the state of a file that was removed before the clock was set as long as any other', () =>
     withSimulated(async (store, clock) => {
       const right = clock.now();
       await store.retention.run(unlimited());
@@ -397,7 +397,7 @@ describe('retention', function () {
         await append(store, 'edge_logs', 10_000, { from: edge });
         await append(store, 'auth_logs', 250, { from: auth, rejected: 100 });
         [edge, auth] = [edge + 10_000, auth + 250];
-        // As in life: ingest comes to rest, and the write-ahead log is written back.
+        // As in production: ingest comes to rest, and the write-ahead log is written back.
         clock.advance(10_000);
         await store.sink.idle();
         await store.retention.run(limits);
@@ -461,7 +461,7 @@ describe('the schedule of retention', () => {
       'info',
     ]);
     await clock.advance(60_000);
-    // Space is still to be given back.
+    // There is still space to free.
     await clock.advance(2000);
     expect(runs).to.equal(6);
     await clock.advance(2000);
@@ -514,7 +514,7 @@ describe('npm start -- --dry-run', function () {
       }),
     ));
 
-  it('has nothing to say of a folder without a store, and makes none', () =>
+  it('prints an empty list for a folder without a store, and makes no store', () =>
     withFolder(async (data) => {
       const { code, text } = await dryRun(data);
       expect(code).to.equal(0);
@@ -523,7 +523,7 @@ describe('npm start -- --dry-run', function () {
     }));
 });
 
-/** A store that goes by a simulated clock, and has believed it from the beginning. */
+/** Runs `action` on a store with a simulated clock, which it has trusted from the beginning. */
 async function withSimulated(
   action: (store: Store, clock: SimulatedClock, data: string) => Promise<void>,
 ) {
@@ -578,7 +578,7 @@ async function blocks(store: Store): Promise<{ used: number }> {
   return { used: Number(rows[0]?.[0]) };
 }
 
-/** lines = rows + rejected, and what is there is what came less what was removed, of every source. */
+/** Checks of every source: lines = rows + rejected, and stored ones = all that came less the removed ones. */
 async function invariant(store: Store) {
   for (const entry of await store.ledger()) {
     expect(entry.lines).to.equal(entry.rows + entry.rejected);

@@ -17,7 +17,7 @@ const retry = ({ http }: Served, body: object) =>
   http.post('/api/rejected/retry').set('X-API-KEY', TOKEN).send(body);
 
 describe('a rejected line that is tried again', () => {
-  it('becomes a row as it was edited, and is not a rejected line any more', () =>
+  it('becomes a row as it was edited, and is no longer a rejected line', () =>
     withServed(async (served) => {
       served.write('auth_logs/a.log', '{"id":"a","timestamp":"yesterday"}\n');
       await served.lines(1, 'auth_logs');
@@ -33,7 +33,7 @@ describe('a rejected line that is tried again', () => {
       expect((await served.store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
     }));
 
-  it('goes in with the very bytes it came with, and is judged again', () =>
+  it('keeps the bytes it came with, and is classified again', () =>
     withServed(async (served) => {
       const bytes = Buffer.from([0x7b, 0xff, 0x22, 0x27, 0x7d]);
       served.write('auth_logs/a.log', Buffer.concat([bytes, Buffer.from('\n')]));
@@ -52,7 +52,7 @@ describe('a rejected line that is tried again', () => {
       );
     }));
 
-  it('goes in whole when it is long, and nothing of it stays behind', () =>
+  it('is taken whole when it is long, and leaves nothing behind', () =>
     withServed(async (served) => {
       const text = Array.from({ length: 20_000 }, (_, n) => `${n}ü`).join(' ');
       served.write(
@@ -122,7 +122,7 @@ describe('a rejected line that is tried again', () => {
       { maxLine: 5000 },
     ));
 
-  it('goes in once when it is asked for several times at once', () =>
+  it('is taken once when several requests ask for it at once', () =>
     withServed(async (served) => {
       served.write('auth_logs/a.log', 'broken\n');
       await served.lines(1, 'auth_logs');
@@ -136,7 +136,7 @@ describe('a rejected line that is tried again', () => {
       expect(await served.rows('auth_logs')).to.have.length(1);
     }));
 
-  it('is not given up for a blank one', () =>
+  it('is not replaced by a blank line', () =>
     withServed(async (served) => {
       served.write('auth_logs/a.log', 'broken\n');
       await served.lines(1, 'auth_logs');

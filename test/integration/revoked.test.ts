@@ -8,7 +8,7 @@ const line = (id: string, project: string, message = id) =>
   `${JSON.stringify({ id, timestamp: '2026-08-21T12:00:00Z', project, event_message: message })}\n`;
 const TAIL = '/api/tail/auth_logs';
 
-/** A stream of a token, and the text that has come of it; `ended` when it has, in whatever way. */
+/** Opens a stream with a token. `text` returns what has come of it, `ended` resolves to how it ended. */
 async function open(url: string, token: string) {
   const answer = await fetch(url, { headers: { 'X-API-KEY': token } });
   expect(answer.status).to.equal(200);
@@ -56,7 +56,7 @@ describe('a token that is taken away', () => {
         child.kill('SIGHUP');
         await readAgain(log);
         const stream = await open(`${url}${TAIL}`, token);
-        // Only now, so that it is open however long all that took.
+        // Only now, so that the stream is open however long all of that took.
         const expires = new Date(Date.now() + 1000).toISOString();
         tokens.change(token, { expires });
         child.kill('SIGHUP');
@@ -67,12 +67,12 @@ describe('a token that is taken away', () => {
     ));
 
   for (const format of ['ndjson', 'parquet'])
-    it(`breaks an export as ${format} off, so that it does not pass for whole`, () =>
+    it(`breaks off an export as ${format}, so that it does not look whole`, () =>
       withFolder((data) => {
         const tokens = tokenFile(data);
         const token = tokens.add({ scopes: ['query'] });
         return withService(data, async ({ url, child, get, log }) => {
-          // More than what the sockets on the way hold, some 40 MB: what they have taken cannot be broken off.
+          // More than the sockets on the way hold, some 40 MB: bytes that they have taken cannot be broken off.
           const count = 10_000;
           const message = () => randomBytes(4800).toString('base64');
           let text = '';
@@ -100,7 +100,7 @@ describe('a token that is taken away', () => {
 });
 
 describe('a token of one project', () => {
-  it('does not tell when something of others was stored', () =>
+  it('does not show when lines of other projects were stored', () =>
     withFolder((data) => {
       const pinned = tokenFile(data).add({ scopes: ['query'], project: 'mine' });
       return withService(data, async ({ url }) => {

@@ -4,7 +4,7 @@ import { tokenFile } from '../faults/http.ts';
 import { withApp, withFolder } from '../support/helpers.ts';
 
 describe('the table of routes', () => {
-  it('refuses each path to a token that has every scope but its own, and to methods that it does not take', () =>
+  it('refuses a token with every scope but that of the path, and methods that the path does not take', () =>
     withFolder((data) => {
       const tokens = tokenFile(data);
       const without = new Map(
@@ -31,7 +31,7 @@ describe('the table of routes', () => {
       });
     }));
 
-  it('tells a token of any scope that there is nothing at a path, and nobody else', () =>
+  it('answers a token of any scope, and nobody else, that a path is unknown', () =>
     withFolder((data) => {
       const tokens = tokenFile(data);
       const each = SCOPES.map((scope) => tokens.add({ scopes: [scope] }));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { eventually, spawnService, withFolder, withService } from '../support/helpers.ts';
 
 describe('a start', () => {
-  it('ends with 78 where a setting names no folder, and none can be made', () =>
+  it('ends with 78 when a setting does not name a folder, and none can be made', () =>
     withFolder(async (folder) => {
       const [file, data] = [join(folder, 'file'), join(folder, 'data')];
       writeFileSync(file, '');
@@ -23,7 +23,7 @@ describe('a start', () => {
       }
     }));
 
-  it('keeps what it stores to its user, whatever the mask and the modes of before', () =>
+  it('lets only its user read what it stores, whatever the umask and the earlier modes', () =>
     withFolder(async (data) => {
       const store = join(data, 'store');
       const inside = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];

@@ -105,8 +105,8 @@ describe('usage.api-counts: windows and buckets', () => {
     });
   }
 
-  it('counts from the first microsecond of the window to the very moment', () => {
-    // The endpoint as it is, at a moment that stands still.
+  it('counts from the first microsecond of the window to the current one', () => {
+    // The endpoint as it is, with the current time fixed.
     const now = '2026-11-20T12:34:56.789';
     const text = readFileSync(join(ROOT, 'sql/endpoints/usage.api-counts.sql'), 'utf8');
     const still = text.replaceAll('now()', `timestamptz '${now}000Z'`);
@@ -137,7 +137,7 @@ describe('usage.api-counts: windows and buckets', () => {
             const rows: Row[] = body.result;
             const inside = starts.filter((start) => start <= window);
             const [rests, , auths] = sums(rows);
-            // What lies a microsecond before a shorter window is inside of this one.
+            // A line a microsecond before a shorter window is inside this one.
             expect([rests, auths], interval).to.deep.equal([inside.length + 1, inside.length - 1]);
             const at = Date.parse(`${now}Z`);
             expect(rows[0]?.timestamp, interval).to.equal(truncated(at - window, bucket));
@@ -164,7 +164,7 @@ describe('usage.api-counts: windows and buckets', () => {
       expect(await ask('interval=minutely&project=ref')).to.deep.equal([]);
     }));
 
-  it('gives a row of zeroes for a bucket whose entries are of no area', () => {
+  it('gives a row of zeroes for a bucket whose entries belong to no area', () => {
     const at = Date.now() - 10 * MINUTE;
     return withLines(
       [
@@ -266,7 +266,7 @@ describe('usage.api-counts: what is counted', () => {
         await check('.', 3);
         await check('\\?x=1', 1);
         await check('nothing-of-this', 0);
-        // What stands first in it need not stand in the URL.
+        // The beginning of the expression need not be in the URL.
         await check('abq?c', 1);
         await check('abcq?', 1);
         await check('abcq*', 1);
@@ -323,7 +323,7 @@ describe('usage.api-counts: what is counted', () => {
 });
 
 describe('usage.api-counts: parameters', () => {
-  it('answers 400 that names the parameter, what came and what is allowed', () =>
+  it('answers 400 and names the parameter, its value and what is allowed', () =>
     withLines([], async ({ get }) => {
       const check = async (query: string, parameters: string[], ...words: RegExp[]) => {
         const response = await get(`${PATH}?${query}`);
@@ -359,7 +359,7 @@ describe('usage.api-counts: parameters', () => {
       await check('interval=daily&project[]=p', ['project']);
     }));
 
-  it('says the same of a wrong regular expression the second time', () =>
+  it('gives the same error for a wrong regular expression each time', () =>
     withLines([], async ({ get }) => {
       for (let round = 0; round < 3; round++)
         expect((await get(`${PATH}?interval=daily&project=%28`)).status).to.equal(400);
@@ -369,7 +369,7 @@ describe('usage.api-counts: parameters', () => {
 describe('usage.api-counts: caching', () => {
   const query = `${PATH}?interval=daily&project=ref`;
 
-  it('gives the kept answer with its age for up to 900 seconds', () =>
+  it('gives the cached answer with its age for up to 900 seconds', () =>
     withFolder((data) => {
       const clock = fakeClock();
       return withApp(
@@ -422,7 +422,7 @@ describe('usage.api-counts: caching', () => {
       );
     }));
 
-  it('has an ETag, and 304 for who has the answer', () =>
+  it('has an ETag, and answers 304 to a client that has the answer', () =>
     withFolder((data) => {
       const clock = fakeClock();
       return withApp(
@@ -438,7 +438,7 @@ describe('usage.api-counts: caching', () => {
           expect((await get(query).set('If-None-Match', '"another"')).status).to.equal(200);
           write('edge_logs/a.ndjson', line(Date.now() - MINUTE, rest));
           await lines(1);
-          // Past warming's end too, so that it is loaded anew.
+          // Past the end of warming too, so that the answer is loaded anew.
           await clock.advance(3_600_000);
           await eventually(async () => {
             await clock.advance(900_000);

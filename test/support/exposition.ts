@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-/** A metric as an answer of /metrics has it, with all of its samples. */
+/** A metric of a /metrics answer, with all of its samples. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -9,15 +9,15 @@ export interface Family {
 }
 
 export interface Sample {
-  /** The family's, or of a histogram with `_bucket`, `_sum` or `_count` behind it. */
+  /** The family's name; for a histogram, with `_bucket`, `_sum` or `_count` behind it. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /**
- * Reads Prometheus' text format, version 0.0.4, and fails for whatever is not in it: each family has its HELP and TYPE, once
- * and before its samples, no series comes twice, buckets add up.
+ * Reads Prometheus' text format, version 0.0.4, and fails for anything else. Each family has its HELP and TYPE once, before
+ * its samples. No series comes twice, and buckets add up.
  * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 export function readExposition(text: string): Map<string, Family> {
@@ -51,7 +51,7 @@ export function readExposition(text: string): Map<string, Family> {
   return families;
 }
 
-/** The value of the one sample of a metric with these labels, among others it may have; fails when there is none or several. */
+/** Returns the value of a metric's only sample with these labels; it may have others too. Fails for none or several. */
 export function sampleValue(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -62,7 +62,7 @@ export function sampleValue(
   return found[0]?.value ?? Number.NaN;
 }
 
-/** The samples of this name that have these labels. */
+/** Returns the samples of this name that have these labels. */
 export function samplesOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -99,7 +99,7 @@ function namesOf({ name, type }: Family): string[] {
   return type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => name + end) : [name];
 }
 
-/** Counts of buckets never fall, and the last one is the count of all. */
+/** Checks that the counts of buckets never fall, and that the last one is the count of all. */
 function checkBuckets({ name, samples }: Family) {
   const counts = samples.filter((sample) => sample.name === `${name}_count`);
   for (const { labels, value } of counts) {

@@ -2,13 +2,13 @@ import { setImmediate as settled } from 'node:timers/promises';
 import type { Clock } from '../../server/endpoints/cache.ts';
 
 export interface FakeClock extends Clock {
-  /** Lets this much time go by: what is due runs in its order, each action with what it started settled. */
+  /** Advances the time. Due actions run in order; what one has started settles before the next one runs. */
   advance(ms: number): Promise<void>;
-  /** How many timers are still to run. */
+  /** Returns how many timers have not run yet. */
   pending(): number;
 }
 
-/** A clock that stands until it is told to go on. */
+/** Makes a clock that stands still until it is advanced. */
 export function fakeClock(): FakeClock {
   let now = 5_000;
   const timers: { at: number; action: () => void }[] = [];

@@ -35,17 +35,17 @@ import {
 } from '../../server/store/index.ts';
 import type { Counts } from './report.ts';
 
-/** What starts the service from dist/, where the tests' setup has just built it. */
+/** The script that starts the service from dist/, where the tests' setup has just built it. */
 export const LAUNCH = join(ROOT, 'server/launch.cjs');
 export const TOKEN = 'a-token-for-tests-only';
 /** Every token of this run, which no log of a service may hold; tests add those that they make. */
 export const secrets = new Set([TOKEN]);
-/** What was looked at for them, in the logs of all services of this run, and the lines that hold one. */
+/** How many log lines of all services of this run were searched for them, and the lines that hold one. */
 export const watched = { lines: 0, leaks: [] as string[] };
 
 const none: Counts = { starts: 0, kills: 0, requests: 0 };
 let counts = { ...none };
-/** What the services did that ended since the last call. */
+/** Returns what the services did that ended since the last call. */
 export function takeCounts(): Counts {
   const taken = counts;
   counts = { ...none };
@@ -55,7 +55,7 @@ export function takeCounts(): Counts {
 /** A logger that says nothing. */
 export const silent = pino({ level: 'silent' });
 
-/** Gives a new folder, and removes it afterwards. */
+/** Runs `action` with a new folder, and removes it afterwards. */
 export async function withFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'tailpond-test-'));
   try {
@@ -66,8 +66,8 @@ export async function withFolder<T>(action: (folder: string) => Promise<T>): Pro
 }
 
 /**
- * Calls `check` until it no longer throws; then gives what it gave. Throws its last error after `withinMs`, which is what a test waits
- * for that fails: how fast a busy machine is, no test asserts.
+ * Calls `check` until it no longer throws, and returns its result. Throws its last error after `withinMs`. Only a failing test
+ * waits that long: no test asserts how fast a busy machine is.
  */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 50_000): Promise<T> {
   const end = performance.now() + withinMs;
@@ -84,11 +84,11 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 50_0
 export interface StoreSettings {
   readonly maxLine?: number;
   readonly queryTimeoutMs?: number;
-  /** The folder of the SQL files; the project's own without it. */
+  /** The folder of the SQL files; by default the project's own. */
   readonly sql?: string;
-  /** Bytes that must be free on the disk; the disk is not looked at without it. */
+  /** Bytes that must be free on the disk; by default the disk is not checked. */
   readonly minFree?: number;
-  /** What lines are stamped with and retention goes by; the machine's clocks without it. */
+  /** The clocks for storage times and for retention; by default the machine's. */
   readonly storeClock?: StoreClock;
 }
 
@@ -126,7 +126,7 @@ export interface Ingesting {
   write(path: string, text: string | Uint8Array): void;
   /** The ledger's entry of a source. */
   ledger(source?: Source): Promise<LedgerEntry>;
-  /** Waits until a source counts this many lines; gives the ledger's entry. Fails if there are more. */
+  /** Waits until a source counts this many lines, and returns the ledger's entry. Fails if there are more. */
   lines(count: number, source?: Source): Promise<LedgerEntry>;
   /** Every row of a source, in the order of `orderBy`. */
   rows(source?: Source, orderBy?: string): Promise<Record<string, Plain>[]>;
@@ -136,7 +136,7 @@ export interface Ingesting {
   readonly warnings: readonly { readonly file?: string; readonly msg: string }[];
 }
 
-/** Starts store and ingest on a data folder, and stops both afterwards; again on the same folder is a restart. */
+/** Starts store and ingest on a data folder, and stops both afterwards. A second call on the folder is a restart. */
 export async function withIngest<T>(
   data: string,
   action: (ingesting: Ingesting) => Promise<T>,
@@ -202,19 +202,19 @@ function ingesting(
   return self;
 }
 
-/** Limits of retention that keep everything. */
+/** Returns limits of retention that keep everything. */
 export function unlimited(): Limits {
   const { keepMs, maxBytes, maxSourceBytes } = readConfig({ TAILPOND_RETENTION: 'off' }).config;
   return { keepMs, maxBytes, maxSourceBytes };
 }
 
-/** Rows are kept for `ms`, those of some sources for another time. */
+/** Returns limits that keep rows for `ms`, and rows of some sources for another time. */
 export function keep(ms: number, others: Partial<Record<Source, number>> = {}): Limits {
   const keepMs = Object.fromEntries(SOURCES.map((source) => [source, others[source] ?? ms]));
   return { ...unlimited(), keepMs: keepMs as Limits['keepMs'] };
 }
 
-/** The store may have `maxBytes`, and some sources no more than that of their own. */
+/** Returns limits of `maxBytes` for the store, and of other sizes for some sources. */
 export function size(maxBytes: number, others: Partial<Record<Source, number>> = {}): Limits {
   const { maxSourceBytes, ...rest } = unlimited();
   return { ...rest, maxBytes, maxSourceBytes: { ...maxSourceBytes, ...others } };
@@ -290,18 +290,18 @@ export interface Service {
   readonly log: readonly Record<string, unknown>[];
   /** The lines of stderr so far. */
   readonly errors: readonly string[];
-  /** A GET with the token; gives the parsed body. */
+  /** Sends a GET with the token, and returns the parsed body. */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Sends a signal and waits for the end; gives the exit code, or the signal's name. */
+  /** Sends a signal and waits for the end. Returns the exit code, or the signal's name. */
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 
 export interface SpawnOptions {
-  /** The service's first script; that of this project without it. */
+  /** The service's first script; by default this project's. */
   readonly launch?: string;
   readonly env?: Record<string, string>;
   readonly args?: readonly string[];
-  /** A command that runs the command behind it in its own place, as `nice` does. */
+  /** A command that replaces itself with the command behind it, as `nice` does. */
   readonly inside?: readonly string[];
 }
 
@@ -315,7 +315,7 @@ export async function withService<T>(
   const ended = once(child, 'exit');
   try {
     const url = await eventually(() => {
-      // Nothing more will come of it.
+      // The service has ended and will not listen.
       if (child.exitCode !== null) return null;
       const line = log.find(({ port }) => typeof port === 'number');
       if (!line) throw new Error('the service does not listen yet');
@@ -386,14 +386,14 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
   return { child, log, errors };
 }
 
-/** Looks for tokens in what a service has said. */
+/** Searches the output of a service for tokens. */
 function look(lines: readonly string[], made: string | null) {
   const searched = [...secrets, ...(made ? [made] : [])].filter((secret) => secret.length >= 16);
   watched.lines += lines.length;
   watched.leaks.push(...lines.filter((line) => searched.some((secret) => line.includes(secret))));
 }
 
-/** The token that the service has made for itself, if it has, and its folder is still there. */
+/** Returns the token that the service has made for itself, if there is one and its folder still exists. */
 function madeToken(data: string): string | null {
   try {
     return readFileSync(join(data, 'store', 'access-token'), 'utf8').trim();

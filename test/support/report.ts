@@ -10,12 +10,12 @@ export interface CaseRow {
   ms: number | null;
 }
 
-/** What the services did that the tests started as processes. */
+/** Counts what the services did that the tests started as processes. */
 export interface Counts {
   starts: number;
   /** SIGKILLs, from a test or from the service itself. */
   kills: number;
-  /** Requests that they wrote a log line about, as they do once they have answered. */
+  /** Requests with a log line, which services write once they have answered. */
   requests: number;
 }
 
@@ -27,7 +27,7 @@ export interface Report {
 const FOLDER = 'TAILPOND_TEST_REPORT';
 const PARTS = 'parts.jsonl';
 
-/** The files of tests run in processes beside each other: what they report is gathered in a file. */
+/** Opens the file that gathers the reports of test files, which run in processes beside each other. */
 export function openReport(): void {
   const folder = mkdtempSync(join(tmpdir(), 'tailpond-report-'));
   writeFileSync(join(folder, PARTS), '');
@@ -40,7 +40,7 @@ export function addToReport(part: Report): void {
   if (folder) appendFileSync(join(folder, PARTS), `${JSON.stringify(part)}\n`);
 }
 
-/** Gives the whole report and removes its file. */
+/** Returns the whole report and removes its file. */
 export function closeReport(): Report {
   const folder = process.env[FOLDER];
   if (!folder) throw new Error('BUG: no report is open');

@@ -6,11 +6,11 @@ import { takeCounts, watched } from './helpers.ts';
 import { addToReport, closeReport, openReport } from './report.ts';
 
 /**
- * Builds the service once before the tests, which start it as users do: from dist/, in half the time that it takes from its
+ * Builds the service once before the tests. They start it from dist/, as users do, in half the time that it takes from its
  * sources.
  */
 export function mochaGlobalSetup() {
-  // mocha overwrites it at its end, which it does not come to when one of its processes dies between two files.
+  // mocha overwrites it at its end, but does not get there when one of its processes dies between two files.
   process.exitCode = 1;
   execFileSync(process.execPath, ['build.cjs'], { cwd: ROOT, stdio: 'inherit' });
   openReport();
@@ -20,7 +20,7 @@ export function mochaGlobalSetup() {
 export const mochaHooks = {
   afterAll() {
     addToReport({ cases: takeCases(), counts: takeCounts() });
-    // H08: of the services of all tests, not of the suite's alone.
+    // H08 covers the services of all tests, not only of its suite.
     expect(watched.leaks).to.deep.equal([]);
   },
 };

@@ -6,7 +6,7 @@ import type { Clock, Store } from '../../server/store/index.ts';
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-/** Both clocks of a store: time goes by only when it is told to, and the wall clock may be set wrong. */
+/** Both clocks of a store. Time passes only when the test says so, and the wall clock may be set wrong. */
 export interface SimulatedClock extends Clock {
   advance(ms: number): void;
   set(wallMs: number): void;

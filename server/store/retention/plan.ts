@@ -28,7 +28,7 @@ export interface Limits {
 export interface Moment {
   /** The machine's clock. */
   readonly wallMs: number;
-  /** The moment that ages are counted from: the machine's clock, or an earlier one while that is not believed. */
+  /** The timestamp that ages are counted from: the clock of the machine, or an earlier one while that is not trusted. */
   readonly trustedMs: number;
 }
 

@@ -4,7 +4,7 @@ import type { QueryRows } from '../read/query-rows.ts';
 import type { Writer } from '../write/writer.ts';
 import { EARLIEST_MS, type Moment } from './plan.ts';
 
-/** The believed moment follows the machine's clock this many times as fast as time goes by (docs/decisions/0007). */
+/** The trusted time follows the clock of the machine at most this many times as fast as time passes (docs/decisions/0007). */
 const FOLLOW = 24;
 /** It is written down when it has moved by this much: a start makes up for it in minutes. */
 const SAVE_MS = 3_600_000;
@@ -26,7 +26,7 @@ export function trustedTime({
   const now = async (): Promise<Moment> => {
     const wallMs = Math.floor(clock.now());
     const at = clock.monotonic();
-    // Nothing is believed before the clock was set once.
+    // There is no trusted time before the clock was set once.
     if (!trusted && wallMs < EARLIEST_MS) return { wallMs, trustedMs: wallMs };
     trusted ??= { ms: await lastBelieved(wallMs), at, savedMs: 0 };
     const reach = FOLLOW * (at - trusted.at);
@@ -39,7 +39,7 @@ export function trustedTime({
     return { wallMs, trustedMs: Math.min(wallMs, ms) };
   };
 
-  /** What was believed last; in a store that does not know, the time of its newest line. */
+  /** The last trusted time; in a store without one, the time of its newest line. */
   const lastBelieved = async (wallMs: number): Promise<number> => {
     const saved = await one(
       `select epoch_ms(max(trusted_at)) as ms from retention_clock where trusted_at >= ${earliest}`,

@@ -146,7 +146,7 @@ export function createWriter({
     }
   };
 
-  /** Goes up with each batch, so that a tail finds all behind the last it has seen; a clock set back by more is believed. */
+  /** Goes up with each batch, so that a tail finds every later row; a clock that is set back by more is followed. */
   const stamp = (): bigint => {
     const nowUs = BigInt(Math.floor(clock.now())) * 1000n;
     const aheadUs = stampUs - nowUs;

@@ -6,7 +6,7 @@ import type { Store } from '../../../server/store/index.ts';
 import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
 
 describe('a sink that fails', () => {
-  it('loses no line and stores none twice when it cannot even say what it has', () =>
+  it('loses no line and stores none twice when it cannot even return its file states', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const failing = failures(store.sink);
@@ -32,7 +32,7 @@ describe('a sink that fails', () => {
       }),
     ));
 
-  it('keeps two rejected lines apart that stood at one place of two files with one path', () =>
+  it('keeps apart two rejected lines at the same offset of two files with the same path', () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const logs = join(data, 'logs');
@@ -107,7 +107,7 @@ function writer(logs: string) {
   };
 }
 
-/** The store's sink, that can be told to fail: one `append`, and then `files` so many times. */
+/** Wraps the store's sink so that `next` makes one `append` fail, and then `files` this many times. */
 function failures(sink: Sink) {
   let appends = 0;
   let questions = 0;

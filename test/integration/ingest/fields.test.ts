@@ -42,7 +42,7 @@ describe('the fields of a line', () => {
       }),
     ));
 
-  it('are those of the events that Supabase ships', async () => {
+  it('are read from the events that Supabase ships', async () => {
     const url = new URL('fixtures/sample-events.json', import.meta.url);
     const events = JSON.parse(readFileSync(url, 'utf8')) as { source: Source; line: Line }[];
     expect(events).to.have.length(11);
@@ -65,7 +65,7 @@ describe('the fields of a line', () => {
             project: 'default',
           });
           expect(Date.parse(String(found?.timestamp))).to.equal(Date.parse(String(line.timestamp)));
-          // A line without metadata is a flat log: what else it has is its metadata.
+          // A line without metadata is a flat log: its other fields are its metadata.
           expect(JSON.parse(String(found?.metadata))).to.deep.equal(
             line.metadata ?? { appname: line.appname },
           );
@@ -342,7 +342,7 @@ describe('the message of a line', () => {
     }
   });
 
-  it('is not sought beyond an empty one', async () => {
+  it('is empty when the first that is present is empty', async () => {
     const { rows } = await take([{ event_message: '', message: 'no' }]);
     expect(rows[0]?.event_message).to.equal('');
   });
@@ -483,7 +483,7 @@ describe('the metadata of a line', () => {
       );
       const found = new Map(rows.map(({ id, metadata }) => [id, metadata]));
       for (const [i, fields] of flats.entries()) {
-        // Compared as values: the order of keys is not promised; digits are, below.
+        // Compared as values, because the order of keys is not promised. Digits are, and are compared below.
         expect(JSON.parse(String(found.get(`${i}`))), text(fields)).to.deep.equal(
           JSON.parse(text(fields)),
         );
@@ -492,7 +492,7 @@ describe('the metadata of a line', () => {
     }
   });
 
-  it('is none when a flat line has no other fields', async () => {
+  it('is null when a flat line has no other fields', async () => {
     const { rows } = await take([{ id: '1' }, { id: '2', msg: 'm', metadata: null }]);
     expect(rows.map(({ metadata }) => metadata)).to.deep.equal([null, null]);
   });
@@ -521,7 +521,7 @@ describe('the metadata of a line', () => {
       { id: '5', flat: deep(998) },
       { id: '6', flat: deep(999) },
       { id: '7', metadata: deep(20_000), ...others },
-      // Such as ended the process, again and again.
+      // Lines of this depth ended the process, again and again.
       { id: '8', flat: deep(250_000) },
       { id: '9', metadata: { list: Array(2000).fill([{}]), ...brackets }, ...others },
     ]);
@@ -583,14 +583,14 @@ describe('path, url and host of an edge line', () => {
   });
 });
 
-/** JSON text in which what `raw` was given stands as it is. */
+/** Returns JSON text in which the text given to `raw` stands as it is. */
 function text(value: unknown): string {
   return JSON.stringify(value).replace(/"\\u0001(.*?)\\u0001"/g, (_, inner: string) =>
     JSON.parse(`"${inner}"`),
   );
 }
 
-/** Gives what becomes of these lines, in one file. */
+/** Stores these lines from one file, and returns what became of them. */
 async function take(
   lines: readonly object[],
   source: Source = 'postgres_logs',

@@ -26,9 +26,9 @@ const LINES = 40;
 const silent = pino({ level: 'silent' });
 
 describe('a batch of any lines', () => {
-  it(`becomes what its lines become one by one: up to ${FEW * LINES} lines`, () => fuzz(FEW));
+  it(`is stored as its lines are one by one: up to ${FEW * LINES} lines`, () => fuzz(FEW));
 
-  it(`becomes what its lines become one by one: up to ${RUNS * LINES} lines ${SLOW}`, () =>
+  it(`is stored as its lines are one by one: up to ${RUNS * LINES} lines ${SLOW}`, () =>
     fuzz(RUNS));
 
   function fuzz(runs: number) {
@@ -56,7 +56,7 @@ describe('a batch of any lines', () => {
   }
 }).timeout(300_000);
 
-/** The store's sink, that stores a batch of `ALONE` line by line. */
+/** Wraps the store's sink so that it stores a batch of `ALONE` line by line. */
 function oneByOne({ sink, staging }: Store): Sink {
   const apart = async (batch: Batch) => {
     if (batch.source !== ALONE) return sink.append([batch]);
@@ -92,7 +92,7 @@ async function compare(
   run: number,
 ): Promise<void> {
   const before = await bytes(store);
-  // A blank line first, because a file begins differently: with a mark of its encoding.
+  // A blank line first, because the beginning of a file differs: it may have a byte-order mark.
   const whole = Buffer.concat([Buffer.from('\n'), ...lines.flatMap((line) => [line, NEWLINE])]);
   const files = [join(logs, TOGETHER, `run${run}.log`)];
   await writeFile(files[0] ?? '', whole);
@@ -101,7 +101,7 @@ async function compare(
   let alone = 0;
   for (const [i, line] of lines.entries()) {
     const name = `${ALONE}/run${run}x${i}.log`;
-    // Another first line in every file: the inode of one that was removed may come again, with the same short content.
+    // Each file has another first line: the inode of a removed file may come again, with the same short content.
     const first = blank(run * LINES + i);
     offsets.set(name, at - first.length);
     at += line.length + 1;

@@ -53,19 +53,19 @@ async function idsOf(
   return (await ingesting.rows(source)).map(({ id }) => String(id));
 }
 
-/** The paths of what this process has open; a deleted file's says so. */
+/** Returns the paths of the files that this process has open; the path of a deleted file says so. */
 function openFiles(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)];
     } catch {
-      // It was the one of the list itself.
+      // This was the descriptor of the listing itself.
       return [];
     }
   });
 }
 
-/** Waits until these ids are there, each as often as it is listed, and whatever stands in the folder now has been looked at. */
+/** Waits until these ids are stored, each as often as listed, and all files that are in the folder now have been looked at. */
 async function settles(ingesting: Ingesting, ids: readonly string[]): Promise<void> {
   const holds = () =>
     eventually(async () => expect((await idsOf(ingesting)).sort()).to.deep.equal([...ids].sort()));
@@ -77,8 +77,8 @@ async function settles(ingesting: Ingesting, ids: readonly string[]): Promise<vo
 }
 let marks = 0;
 
-describe('which file is it', () => {
-  it('is not told by an inode that was used again: logrotate with compress, the oldest dropped', () =>
+describe('which file it is', () => {
+  it('is not decided by a reused inode: logrotate with compress, the oldest dropped', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const all: string[] = [];
@@ -102,13 +102,13 @@ describe('which file is it', () => {
       await withIngest(data, (ingesting) => settles(ingesting, all));
     })).timeout(300_000);
 
-  it('is not told by an inode: a file of another source with the same bytes is another', () =>
+  it('is not decided by an inode: a file of another source with the same bytes is another file', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log', 'auth_logs');
       writeFileSync(file, line('same'));
       await withIngest(data, (ingesting) => ingesting.lines(1, 'auth_logs'));
       const { ino } = statSync(file);
-      // Until a file has the inode, which the file system decides.
+      // The file system decides whether the new file gets the same inode.
       unlinkSync(file);
       const other = at(data, 'other.log');
       writeFileSync(other, line('same'));
@@ -116,7 +116,7 @@ describe('which file is it', () => {
       expect(ino).to.be.above(0);
     }));
 
-  it('is told while lines are written over reserved room', () =>
+  it('is decided while lines are written over reserved room', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const ids = lines('room', 120);
@@ -156,7 +156,7 @@ describe('which file is it', () => {
       });
     }));
 
-  it('takes the last line behind the room, that no newline closes, once it has been quiet', () =>
+  it('takes an unterminated last line behind the room once the file has been quiet', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const file = at(data, 'app.log');
@@ -198,7 +198,7 @@ describe('which file is it', () => {
         await settles(ingesting, x);
         write('y/app.log.1', 90_000, y);
         await settles(ingesting, [...x, ...y]);
-        // A copy, and one with room behind it: nothing of them is new.
+        // A copy, and a copy with room behind it: neither has a new line.
         write('z/app.log.1', 90_000, y);
         truncateSync(at(data, 'z/app.log.1'), 500_000);
         await settles(ingesting, [...x, ...y]);
@@ -213,7 +213,7 @@ describe('which file is it', () => {
       for (const name of folders) {
         mkdirSync(at(data, name));
         writeFileSync(at(data, `${name}/app.log`), text([header, `${name}-1`]));
-        // Known one after the other.
+        // The first log is known before the others.
         if (name === 'first')
           await withIngest(data, (ingesting) => settles(ingesting, [header, 'first-1']));
       }
@@ -249,7 +249,7 @@ describe('which file is it', () => {
         );
       }));
 
-  it('lets go of a deleted file though its path is busy', () =>
+  it('closes a deleted file although its path is busy', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const file = at(data, 'app.log');
@@ -265,7 +265,7 @@ describe('which file is it', () => {
       }),
     )).timeout(300_000);
 
-  it('doubles nothing, and warns of nothing, where lines are written to a log that was packed', () =>
+  it('doubles no line and logs no warning when lines are written to a log that was packed', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const [packed, late] = [lines('packed', 500), lines('late', 5)];
@@ -304,7 +304,7 @@ describe('which file is it', () => {
       });
     })).timeout(300_000);
 
-  it('reads two files on that begin with the same header, each from the line in which they part', () =>
+  it('reads on in two files with the same header, each from the line in which they differ', () =>
     withFolder(async (data) => {
       const [first, second] = [at(data, 'app.log'), at(data, 'app-1.log')];
       const header = line('header');
@@ -397,7 +397,7 @@ describe('which file is it', () => {
       }),
     ));
 
-  it('goes on behind what is proven where an older file stands beside a newer store', () =>
+  it('reads on from the last proof when an older file stands beside a newer store', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const ids = lines('kept', 1000);
@@ -410,12 +410,12 @@ describe('which file is it', () => {
         await eventually(async () => expect(await idsOf(ingesting)).to.include('later'));
         const found = await idsOf(ingesting);
         expect(new Set(found).size).to.equal(1001);
-        // A quarter of the distance to the end is what the proofs may leave open.
+        // The proofs may leave open a quarter of the distance to the end.
         expect(found.length - 1001).to.be.below(150);
       });
     }));
 
-  it('waits for a log that is put back slowly, and reads on behind what was read of it', () =>
+  it('waits for a log that is put back slowly, and reads on from its offset', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const ids = lines('kept', 1000);
@@ -423,7 +423,7 @@ describe('which file is it', () => {
       await withIngest(data, async (ingesting) => {
         await settles(ingesting, ids);
         unlinkSync(file);
-        // Its handle is let go after five seconds, and what stands at the path is decided on anew.
+        // Its handle is closed after five seconds, and the file at the path is identified anew.
         for (let n = 0; n < 10; n++) {
           appendFileSync(file, text(ids.slice(n * 100, n * 100 + 100)));
           await delay(900);
@@ -498,7 +498,7 @@ describe('which file is it', () => {
         });
       }));
 
-  it('names folders whose name is not UTF-8, and packed files that hold more', () =>
+  it('reports folders whose name is not UTF-8, and packed files with more than gzip data', () =>
     withFolder(async (data) => {
       const folder = Buffer.concat([
         Buffer.from(`${at(data, '')}/`),
@@ -526,7 +526,7 @@ describe('which file is it', () => {
       });
     }));
 
-  it('meets thousands of files of one rotated-looking name', () =>
+  it('identifies thousands of files whose names look like rotations of one log', () =>
     withFolder(async (data) => {
       const ids = lines('job', 1500);
       const old = new Date(Date.now() - 60_000);

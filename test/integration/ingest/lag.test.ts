@@ -12,14 +12,14 @@ import { eventually, silent, withApp, withFolder, withStore } from '../../suppor
 interface Tried {
   readonly ingest: Ingest;
   readonly store: Store;
-  /** Why nothing is stored at present; null when it is. */
+  /** Keeps lines from being stored, in this way; null lets them be stored again. */
   block(how: 'no room' | 'fails' | null): void;
   /** A path in the drop folder of edge_logs. */
   at(name: string): string;
   status(): { pendingBytes: number; lagMs: number };
 }
 
-/** A running ingest whose sink can be told to take nothing. */
+/** Runs `action` beside an ingest whose sink can be told to take nothing. */
 function trying(action: (tried: Tried) => Promise<void>) {
   return withFolder((data) =>
     withStore(data, async (store) => {
@@ -78,7 +78,7 @@ async function stored(store: Store, lines: number) {
 }
 
 describe('the lag of a source', () => {
-  it('is how long unread bytes have waited, and nothing once they are stored', () =>
+  it('is how long unread bytes have waited, and zero once they are stored', () =>
     trying(async ({ store, block, at, status }) => {
       expect(status()).to.include({ pendingBytes: 0, lagMs: 0 });
       block('no room');
@@ -130,7 +130,7 @@ describe('the lag of a source', () => {
     const lag = createLag();
     const file = growing();
     for (let now = 0; now < 60_000; now += 10) {
-      // What was there is stored, and by then there is more: nobody ever finds the file at its end.
+      // All its bytes are stored, but by then there are more: the file is never found at its end.
       file.state.offset = file.committed = file.size;
       file.size += LINE.length;
       file.version = String(now);
@@ -140,7 +140,7 @@ describe('the lag of a source', () => {
     }
   });
 
-  it('is told of a file that was met and not looked at yet', () => {
+  it('counts a file that was found and not looked at yet', () => {
     const lag = createLag();
     const file = growing();
     file.size = LINE.length;
@@ -152,7 +152,7 @@ describe('the lag of a source', () => {
     expect(lag.ofFile(file, 7000)).to.equal(0);
   });
 
-  it('begins anew for a file that was truncated, and is told of a .gz, too', () =>
+  it('begins anew for a file that was truncated, and counts a .gz too', () =>
     trying(async ({ store, block, at, status }) => {
       appendFileSync(at('a.ndjson'), LINE.repeat(3));
       await stored(store, 3);

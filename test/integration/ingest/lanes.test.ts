@@ -6,7 +6,7 @@ import { BATCH_LINES } from '../../../ingest/index.ts';
 import { type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 
-/** Four full batches at once are the most; one goes before them, from which the length of lines is learnt. */
+/** At most four full batches are stored at once. One goes before them and tells how long lines are. */
 const LINES = 5 * BATCH_LINES + 20_000;
 const LANES = Math.min(4, availableParallelism());
 
@@ -28,7 +28,7 @@ describe(`a backlog of many row groups ${SLOW}`, function () {
       }),
     ));
 
-  it('loses and doubles none when some of its lines are odd, and does not come to rest on any', () =>
+  it('loses and doubles no line when some are odd, and does not stop at any', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const at = (batch: number) => batch * BATCH_LINES + 777;
@@ -55,7 +55,7 @@ describe(`a backlog of many row groups ${SLOW}`, function () {
     ));
 });
 
-describe('a full batch of lines that no row comes of', function () {
+describe('a full batch of lines that do not become rows', function () {
   this.timeout(300_000);
 
   it('is kept as rejected lines in one transaction', () =>
@@ -75,7 +75,7 @@ describe('a full batch of lines that no row comes of', function () {
     ));
 });
 
-/** A file of LINES numbered lines, some of which are others; it appears whole. */
+/** Makes a file of LINES numbered lines, some of them replaced by `odd` ones. The file appears whole. */
 function dropFile(data: string, odd: ReadonlyMap<number, string>) {
   const at = new Date().toISOString();
   const texts = Array.from(
@@ -90,7 +90,7 @@ function dropFile(data: string, odd: ReadonlyMap<number, string>) {
   renameSync(join(folder, '.new'), join(folder, 'a.ndjson'));
 }
 
-/** How many rows have a number, how many numbers there are, and their sum. */
+/** Returns how many rows have a number, how many different numbers there are, and their sum. */
 async function numbers(ingesting: Ingesting) {
   const { rows } = await ingesting.store.query(
     'select count(n), count(distinct n), sum(n)::varchar from (select try_cast(id as bigint) as n from edge_logs)',

@@ -18,7 +18,7 @@ interface Rejected {
   line: Buffer;
 }
 
-/** One file of these bytes, from its first to its last, as the store has it. */
+/** What the store has of one file once all its bytes were taken. */
 interface Taken {
   lines: number;
   rows: number;
@@ -30,7 +30,7 @@ interface Taken {
 }
 
 describe('a line of a file', () => {
-  it('is none when it holds nothing but blanks', async () => {
+  it('does not count when it holds nothing but blanks', async () => {
     const { lines } = await take('\n\n \n\t\n\v\n\f\n\r\n\r\r\n \t\v\f\r \n');
     expect(lines).to.equal(0);
     const between = await take(`\n${row('a')}\n  \n${row('b')}\r\n\n`);
@@ -49,7 +49,7 @@ describe('a line of a file', () => {
     expect(rejected.map(({ offset }) => offset)).to.deep.equal([first.length]);
   });
 
-  it('is none when the byte-order mark is all there is', async () => {
+  it('does not count when it holds nothing but the byte-order mark', async () => {
     expect(await take(`\ufeff\n${row('a')}`)).to.include({ lines: 1, rows: 1 });
   });
 
@@ -73,7 +73,7 @@ describe('a line of a file', () => {
     expect(ids).to.deep.equal(['a', 'b']);
   });
 
-  it('is none when it holds nothing but NULs and blanks', async () => {
+  it('does not count when it holds nothing but NULs and blanks', async () => {
     const { ids, lines, rejected } = await take(
       `\0\n{}\n\0\n${row('a')}\0 \0\r\n{]}\n \0\n${row('b')}`,
     );
@@ -259,7 +259,7 @@ describe('a line of a file', () => {
     expect([rows, rejected, repaired]).to.deep.equal([2, [], 2]);
   });
 
-  it('becomes a row with what DuckDB takes beyond JSON', async () => {
+  it('becomes a row when it has what DuckDB accepts beyond JSON', async () => {
     const texts = [
       '{"id":"1","message":"m","metadata":{"a":NaN}}',
       '{"id":"2","message":"m","metadata":{"a":Infinity}}',
@@ -322,7 +322,7 @@ describe('a line of a file', () => {
       }),
     ));
 
-  it('is told from its neighbours across the borders of the reads', async () => {
+  it('is separated from its neighbours across the borders of the reads', async () => {
     const lines = Array.from({ length: 30_000 }, (_, i) =>
       i % 1000 === 7 ? `[${i}]\n` : row(`${i}`, `\u20ac\u{1f600}${'\u00e9'.repeat(i % 50)}`),
     );
@@ -445,7 +445,7 @@ function split(text: string, length: number): string[] {
   );
 }
 
-/** Waits until a file that is written now was taken: by then every file was looked at. */
+/** Writes a file and waits until it was taken: by then every file was looked at. */
 async function sawAll(ingesting: Ingesting, n: number): Promise<void> {
   const before = (await ingesting.ledger('storage_logs')).lines;
   ingesting.write(`storage_logs/mark${n}.log`, row(`${n}`));
@@ -467,7 +467,7 @@ async function rejectedOf(ingesting: Ingesting, source: string): Promise<Rejecte
   }));
 }
 
-/** Gives what becomes of a file with these bytes, after its last byte was taken. */
+/** Stores a file with these bytes, and returns what became of it once its last byte was taken. */
 async function take(
   bytes: string | readonly (string | Buffer)[],
   settings: StoreSettings = {},
@@ -504,7 +504,7 @@ async function take(
   );
 }
 
-/** Each of these lines is rejected, alone, all together, and each between good lines that become rows. */
+/** Checks that each of these lines is rejected: all together, and each between good lines that become rows. */
 async function refuses(lines: readonly string[]): Promise<void> {
   const good = lines.map((_, i) => row(`good-${String(i).padStart(3, '0')}`));
   const flat = lines.map((_, i) => `{"id":"flat-${String(i).padStart(3, '0')}","x":1}\n`);

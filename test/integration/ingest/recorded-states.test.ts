@@ -51,7 +51,7 @@ describe('the state of a file', function () {
           truncateSync(path, 0);
         }, 1);
         try {
-          // The copy is read on where the original was left.
+          // The copy is read on from the offset of the original.
           await eventually(async () => {
             const [entry] = await store.ledger();
             expect(entry).to.include({ rows: LINES });

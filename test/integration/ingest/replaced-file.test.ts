@@ -22,7 +22,7 @@ const LANES = 2;
 describe('a file that was replaced before or while several full batches are filled', function () {
   this.timeout(300_000);
 
-  it('is not followed twice, which doubled its lines', () =>
+  it('is not followed twice, which would double its lines', () =>
     withIngest(async ({ drop, ledgerLines, hold, store, logs }) => {
       drop('old.ndjson', lines('long', 3, 500), 3);
       drop('first.ndjson', lines('first', BATCH_LINES), 2);
@@ -51,7 +51,7 @@ describe('a file that was replaced before or while several full batches are fill
       appendFileSync(log, lines('b', all, 100));
       copyFileSync(log, `${log}.1`);
       await release(3);
-      // The second batch of the two is being filled, from lines behind those of the first.
+      // The second of the two batches is being filled, with the lines behind those of the first.
       const second = () =>
         [0, 1].some((slot) => existsSync(join(staging, `batch-${slot}-1.ndjson`)));
       while (!second()) await turn();
@@ -65,9 +65,9 @@ interface Subject {
   readonly logs: string;
   readonly staging: string;
   readonly store: Store;
-  /** Puts a file in its place, whole, that looks `hours` old: it is backlog. */
+  /** Puts a whole file in its place that looks `hours` old, so that it is backlog. */
   drop(name: string, text: string, hours: number): void;
-  /** Keeps lines from being taken, until so many files are followed. */
+  /** Keeps lines from being taken until this many files are followed. */
   hold(): (files: number) => Promise<void>;
   /** Lets one `append` fail. */
   failNext(): void;

@@ -16,7 +16,7 @@ import { eventually, silent, withFolder, withStore } from '../../support/helpers
 describe('a file that is removed while the sink is slow', () => {
   it('is read when it was listed before', () =>
     trying(async ({ log, record, room, stored }) => {
-      // Both are there when the files are listed next.
+      // Both files exist when the files are listed next.
       room.close();
       await room.reached();
       renameSync(log, `${log}.1`);
@@ -29,7 +29,7 @@ describe('a file that is removed while the sink is slow', () => {
       await stored(2);
     }));
 
-  it('is read when it came and went meanwhile, as are those after it', () =>
+  it('is read when it was made and removed meanwhile, as are the files after it', () =>
     trying(async ({ log, room, stored, held }) => {
       room.close();
       await room.reached();
@@ -74,10 +74,10 @@ interface Tried {
   /** A log whose first line is stored. */
   readonly log: string;
   readonly store: Store;
-  /** Before each round of work, and before states are recorded. */
+  /** The gates before each round of work and before states are recorded. */
   readonly room: Gate;
   readonly record: Gate;
-  /** Waits until so many lines are stored. */
+  /** Waits until this many lines are stored. */
   stored(lines: number): Promise<void>;
   /** Waits until this process has a file open. */
   held(path: string): Promise<void>;
@@ -131,11 +131,11 @@ interface Gate {
   close(): void;
   open(): void;
   passed(): Promise<void>;
-  /** Waits until somebody stands before it. */
+  /** Waits until a caller has reached the gate. */
   reached(): Promise<void>;
 }
 
-/** Lets through whoever comes, or keeps them until it is opened. */
+/** Makes a gate that lets callers pass, or holds them until it is opened. */
 function gate(): Gate {
   let wait = Promise.resolve();
   let [open, reach] = [() => {}, () => {}];

@@ -71,7 +71,7 @@ describe('a file that grows', () => {
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         ingesting.write(`${SOURCE}/app.log`, line('a').slice(0, 40));
-        // Written at the same time, and taken when its time of quiet is over.
+        // This line is written at the same time, and taken when its quiet time is over.
         ingesting.write(`storage_logs/quiet.log`, line('quiet').trim());
         await ingesting.lines(1, 'storage_logs');
         await settles(ingesting, []);
@@ -145,7 +145,7 @@ describe('a file that grows', () => {
       }));
   }
 
-  it('gives its last line, that no newline closes, once, when it has been quiet', () =>
+  it('gives its unterminated last line once, when it has been quiet', () =>
     withFolder(async (data) => {
       await withIngest(data, async (ingesting) => {
         ingesting.write(`${SOURCE}/app.log`, line('a') + line('b').trim());
@@ -157,7 +157,7 @@ describe('a file that grows', () => {
         await settles(ingesting, ['a', 'b']);
         ingesting.write(`${SOURCE}/app.log`, line('c') + line('d').trim());
         await settles(ingesting, ['a', 'b', 'c', 'd']);
-        // A writer that puts the newline first.
+        // Some writers put the newline first.
         ingesting.write(`${SOURCE}/app.log`, `\n${line('e').trim()}`);
         await settles(ingesting, ['a', 'b', 'c', 'd', 'e']);
       });
@@ -174,7 +174,7 @@ describe('a file that grows', () => {
       }),
     ));
 
-  it('gives one rejected line when a line goes on that was taken without its newline', () =>
+  it('gives one rejected line when a line that was taken without its newline goes on', () =>
     withFolder(async (data) => {
       const first = line('a').trim();
       await withIngest(data, async (ingesting) => {
@@ -190,7 +190,7 @@ describe('a file that grows', () => {
       await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b'], 1));
     }));
 
-  it('gives one rejected line when a whole object goes on in the line that was taken', () =>
+  it('gives one rejected line when a whole object follows in the line that was taken', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         ingesting.write(`${SOURCE}/app.log`, line('a').trim());
@@ -241,7 +241,7 @@ describe('a file that is rotated by renaming', () => {
       }),
     ));
 
-  it('gives every line once when it happened while nothing ran', () =>
+  it('gives every line once when it was rotated while nothing ran', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       writeFileSync(file, line('a') + line('b'));
@@ -360,7 +360,7 @@ describe('a file that is rotated by copying and truncating', () => {
         append(file, 'b', 10);
         await ingesting.lines(20);
       });
-      // A copy that was made between the two.
+      // A copy that was made between the two appends.
       const text = readFileSync(file);
       writeFileSync(`${file}.1`, text.subarray(0, text.length / 2));
       await withIngest(data, async (ingesting) => {
@@ -394,7 +394,7 @@ describe('a file that is rotated by copying and truncating', () => {
       });
     }));
 
-  it('gives the lines that were unread when it happened, while nothing ran', () =>
+  it('gives the lines that were unread when it was rotated while nothing ran', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       writeFileSync(file, line('a') + line('b'));
@@ -417,7 +417,7 @@ describe('a file that is rotated by copying and truncating', () => {
       },
     ],
   ] as const) {
-    it(`is not doubled by its copy, which goes on when the original is ${how}`, () =>
+    it(`is not doubled by its copy, which is read on when the original is ${how}`, () =>
       withFolder(async (data) => {
         const file = at(data, 'app.log');
         writeFileSync(file, line('a') + line('b'));
@@ -434,7 +434,7 @@ describe('a file that is rotated by copying and truncating', () => {
           copyFileSync(file, `${file}.1`);
           await settles(ingesting, ['a', 'b', 'c']);
           end(file);
-          // What only the copy holds: it was written to the original, and not read there.
+          // Only the copy holds this line: it was written to the original, and not read there.
           appendFileSync(`${file}.1`, line('d'));
           await settles(ingesting, ['a', 'b', 'c', 'd', ...after]);
         });
@@ -463,7 +463,7 @@ describe('a log that is read from its start though its path was known', () => {
     const names = (ingesting: Ingesting) => ingesting.warnings.map(({ file }) => file);
     const named = (isNamed: boolean) => (isNamed ? [`${SOURCE}/app.log`] : []);
 
-    it(`is ${isNamed ? 'named' : 'passed over in silence'} where it ${kind}, while it is followed`, () =>
+    it(`is ${isNamed ? 'reported' : 'not reported'} when it ${kind} while it was followed`, () =>
       withFolder(async (data) => {
         const file = at(data, 'app.log');
         await withIngest(data, async (ingesting) => {
@@ -476,7 +476,7 @@ describe('a log that is read from its start though its path was known', () => {
         });
       }));
 
-    it(`is ${isNamedWhenStopped ? 'named once' : 'passed over in silence'} where it ${kind}, when nothing ran`, () =>
+    it(`is ${isNamedWhenStopped ? 'reported once' : 'not reported'} when it ${kind} while nothing ran`, () =>
       withFolder(async (data) => {
         const file = at(data, 'app.log');
         anew(file, 'a');
@@ -532,7 +532,7 @@ describe('a file that is truncated', () => {
       }));
   }
 
-  it('to nothing gives nothing', () =>
+  it('to nothing gives no line', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const file = at(data, 'app.log');
@@ -545,7 +545,7 @@ describe('a file that is truncated', () => {
       }),
     ));
 
-  it('gives the lines of a writer that goes on at its old place, behind a hole', () =>
+  it('gives the lines of a writer that goes on at its old offset, behind a hole', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const writer = openSync(at(data, 'app.log'), 'w');
@@ -562,7 +562,7 @@ describe('a file that is truncated', () => {
       }),
     ));
 
-  it('mixes no line of before with one of after, in the middle of a batch', () =>
+  it('does not mix lines from before and after the truncation, in the middle of a batch', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       for (let part = 0; part < 20; part++) append(file, `before-${part}`, 5000);
@@ -735,7 +735,7 @@ describe('two files', () => {
 });
 
 describe('what is not a log file', () => {
-  it('is not read, and is named with a reason', () =>
+  it('is not read, and is reported with a reason', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const outside = join(data, 'outside.log');
@@ -862,9 +862,9 @@ describe('what is not a log file', () => {
       }),
     ));
 
-  it('is a file that may not be read, until it may', () =>
+  it('is a file without read permission, until it gets it', () =>
     withFolder(async (data) => {
-      // Root may read everything: then another user's rights are taken for the time of the test.
+      // Root may read everything, so the test then runs with another user's rights.
       const root = process.geteuid?.() === 0;
       if (root) chownSync(data, 65_534, 65_534);
       if (root) process.seteuid?.(65_534);
@@ -889,7 +889,7 @@ describe('what is not a log file', () => {
 });
 
 describe('a file whose name has a date', () => {
-  it('is read while it never rests', () =>
+  it('is read even when it is never quiet', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const file = at(data, 'vector-2026-11-21.log');
@@ -920,7 +920,7 @@ describe('a compressed file', () => {
       }),
     ));
 
-  it('gives its lines, of every member', () =>
+  it('gives the lines of every gzip member', () =>
     withFolder(async (data) => {
       const two = Buffer.concat([
         gzipSync(line('a') + line('b').slice(0, 9)),
@@ -986,7 +986,7 @@ describe('a compressed file', () => {
       });
     }));
 
-  it('is named while its end is missing, and read once when it is complete', () =>
+  it('is reported while its end is missing, and read once when it is complete', () =>
     withFolder(async (data) => {
       const ids = Array.from({ length: 3000 }, (_, i) => `${i}`);
       const whole = gzipSync(ids.map((id) => line(id, `${Math.sin(Number(id))}`)).join(''));
@@ -1012,7 +1012,7 @@ describe('a compressed file', () => {
       await withIngest(data, (ingesting) => settles(ingesting, [...ids, 'other']));
     }));
 
-  it('that is not one is named, and does no harm', () =>
+  it('that is not gzip is reported, and does no harm', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         writeFileSync(at(data, 'app.log.gz'), line('plain'));
@@ -1161,7 +1161,7 @@ describe('folders', () => {
       }
     }));
 
-  it('of every extension and rotation are read', () =>
+  it('have files of every extension and rotation, which are read', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const names = [
@@ -1192,7 +1192,7 @@ function line(id: string, text = ''): string {
   return `{"id":"${id}","timestamp":"2026-11-20T10:00:00Z","event_message":"m${text}","metadata":{"request":{"path":"/${id}"}}}\n`;
 }
 
-/** The path of a file in the source's folder, whose folder is made if it is not there. */
+/** Returns the path of a file in the source's folder, and makes its folder if it is missing. */
 function at(data: string, name: string): string {
   const path = join(data, 'logs', SOURCE, name);
   mkdirSync(join(path, '..'), { recursive: true });
@@ -1229,7 +1229,7 @@ function twice(ids: readonly string[]): string[] {
   return ids.filter((id) => seen.size === seen.add(id).size);
 }
 
-/** How many descriptors of this process are open on a file that was deleted. */
+/** Counts the descriptors of this process that are open on a deleted file. */
 function openFiles(file: string): number {
   const links = execFileSync('sh', ['-c', `ls -l /proc/${process.pid}/fd 2> /dev/null || true`], {
     encoding: 'utf8',
@@ -1251,7 +1251,7 @@ async function holds(ingesting: Ingesting, ids: readonly string[]): Promise<void
   }, 15_000);
 }
 
-/** The ids that are left of `ids` when each of `others` took one away. */
+/** Returns `ids` without one occurrence for each of `others`. */
 function without(ids: readonly string[], others: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const id of others) left.set(id, (left.get(id) ?? 0) + 1);
@@ -1262,7 +1262,7 @@ function without(ids: readonly string[], others: readonly string[]): string[] {
   });
 }
 
-/** The source holds these ids, and still does when everything that is there now was looked at. */
+/** Waits until the source holds these ids, and still does when all files that exist now were looked at. */
 async function settles(ingesting: Ingesting, ids: readonly string[], rejected = 0): Promise<void> {
   await holds(ingesting, ids);
   await passes(ingesting);
@@ -1278,7 +1278,7 @@ async function settles(ingesting: Ingesting, ids: readonly string[], rejected = 
 
 let marks = 0;
 
-/** Waits until two files were found and taken that begin now; the first has the name of a rotated one, which waits longer. */
+/** Makes two files and waits until they were taken. The first has the name of a rotated file, which waits longer. */
 async function passes(ingesting: Ingesting): Promise<void> {
   for (const suffix of ['.1', '']) {
     const before = (await ingesting.ledger('storage_logs')).lines;

@@ -16,6 +16,7 @@ import { endpointRoutes } from './endpoints/index.ts';
 import type { Endpoints } from './endpoints/registry.ts';
 import { AppError } from './errors.ts';
 import { exploreRoutes } from './explore/index.ts';
+import { SECURITY_HEADERS } from './http/browser-headers.ts';
 import { problem } from './http/problem.ts';
 import { mount, type Route } from './http/route.ts';
 import { logflareRoutes } from './logflare/index.ts';
@@ -106,18 +107,6 @@ export function createStartingApp(logger: Logger): Express {
   app.use(problem(logger));
   return app;
 }
-
-/**
- * What every answer says to browsers: it is not a document, not to be framed, sniffed or embedded, and no link leads out of it with its
- * address. Without HSTS, as the service speaks plain HTTP and TLS is the proxy's. Pages have a policy of their own (http/csp.ts).
- */
-const SECURITY_HEADERS = Object.entries({
-  'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'SAMEORIGIN',
-}).flat();
 
 /** The headers of any answer: name, value, name, value, … */
 function commonHeaders(response: Response): string[] {

@@ -106,9 +106,12 @@ export function readFrom(
  * A value within a JSON value. Where records are nested, each may be stored as an object or as an array of one: names alone find
  * both, and so does `[0]`.
  */
-export function within(value: Expression, steps: readonly Step[]): Expression {
+export function within(
+  value: Expression,
+  steps: readonly Step[],
+  paths: readonly string[] = pathsOf(steps),
+): Expression {
   if (value.member) return value.member(steps);
-  const paths = pathsOf(steps);
   const found = (extract: string) => {
     const calls = paths.map((path) => sql`${extract}(${value.sql}, ${path})`);
     return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
@@ -133,6 +136,12 @@ export function pathsOf(steps: readonly Step[]): string[] {
   const rooted = typeof steps[0] === 'string' && names.length > 0 ? [[0, ...places]] : [];
   const all = [...(plain ? [names] : []), places, ...rooted].map(pathOf);
   return [...new Set(all)];
+}
+
+/** The same from an element that was unnested: of one that is an array itself, no element counts. */
+export function pathsFromElement(steps: readonly Step[]): string[] {
+  const paths = pathsOf(steps);
+  return typeof steps[0] === 'string' ? paths.filter((path) => !path.startsWith("'$[")) : paths;
 }
 
 /** What holds of an expression because it holds of a part of it. */

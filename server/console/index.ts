@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
 import { ROOT } from '../config/package-root.ts';
-import { PAGE_POLICY } from '../http/csp.ts';
+import { PAGE_POLICY } from '../http/browser-headers.ts';
 
 /**
  * The console at `/`, as build.cjs made it in dist/console; without that, nothing is found here. The pages are open to

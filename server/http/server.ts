@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { AppError } from '../errors.ts';
+import { SECURITY_HEADERS } from './browser-headers.ts';
 import { sendProblem } from './problem.ts';
 
 /** A request's head must be whole within this time from the connection or from its first byte, … */
@@ -112,6 +113,8 @@ function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
 function refuse(response: ServerResponse, error: AppError) {
   const id = randomUUID();
   response.setHeader('X-Request-Id', id);
+  for (let i = 0; i < SECURITY_HEADERS.length; i += 2)
+    response.setHeader(SECURITY_HEADERS[i] ?? '', SECURITY_HEADERS[i + 1] ?? '');
   response.setHeader('Connection', 'close');
   sendProblem(response, error, id);
 }

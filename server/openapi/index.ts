@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import { ROOT } from '../config/package-root.ts';
 import type { Endpoints } from '../endpoints/registry.ts';
-import { PAGE_POLICY } from '../http/csp.ts';
+import { PAGE_POLICY } from '../http/browser-headers.ts';
 import { READ, type Route } from '../http/route.ts';
 
 /** Gives routes with that of the document which describes them all, and the saved queries. */

@@ -21,7 +21,7 @@ export function from(context: Context, node: TreeNode, outer: Scope, depth: numb
       only(node, ['subquery'], at);
       return derived(context, node, outer, depth, at);
     case 'JOIN':
-      return joined(context, node, outer, depth, at);
+      return joined(context, leftDeep(node), outer, depth, at);
     case 'TABLE_FUNCTION':
       return unnested(context, node, NOTHING, outer, false);
     default:
@@ -134,6 +134,23 @@ function joined(
     view: null,
     composite: true,
   };
+}
+
+/**
+ * `a, (unnest(x) join b)` as `(a, unnest(x)) join b`: to the engine's parser a comma binds less than JOIN, and UNNEST would not see what
+ * stands before it.
+ */
+function leftDeep(node: TreeNode): TreeNode {
+  const right = nodeOf(node.right);
+  const isCross = node.condition === undefined && !node.using_columns;
+  const isMovable = ['INNER', 'LEFT'].includes(String(right.join_type ?? 'INNER'));
+  if (!isCross || right.type !== 'JOIN' || !isMovable || first(right).type !== 'TABLE_FUNCTION')
+    return node;
+  return { ...right, left: { ...node, right: right.left } };
+}
+
+function first(node: TreeNode): TreeNode {
+  return node.type === 'JOIN' ? first(nodeOf(node.left)) : node;
 }
 
 function conditionOf(

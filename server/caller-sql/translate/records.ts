@@ -1,5 +1,11 @@
 import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
-import { type Expression, pathOf, pathsOf, type Step } from '../typed-expression.ts';
+import {
+  type Expression,
+  pathOf,
+  pathsFromElement,
+  pathsOf,
+  type Step,
+} from '../typed-expression.ts';
 
 /**
  * The records within one JSON column of a relation, as far as a query unnests them: `unnest(metadata) as m`,
@@ -87,10 +93,10 @@ export function recordsOf(row: string): Records {
         return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
       }
       const plain = element(`${read}.o`, ({ node, steps }) =>
-        extracted(column, node.path, pathsOf(steps)),
+        extracted(column, node.path, pathsFromElement(steps)),
       );
       const single = isChain()
-        ? sql`when ${isSingle(column, `${read}.a`)} then [${element(singles(tree(), `${read}.a[1]`), ({ node, steps }) => extracted(column, placed(node), pathsOf(steps)))}]`
+        ? sql`when ${isSingle(column, `${read}.a`)} then [${element(singles(tree(), `${read}.a[1]`), ({ node, steps }) => extracted(column, placed(node), pathsFromElement(steps)))}]`
         : '';
       return sql`case when ${isPlain(column)} then [${plain}] ${single} else ${slow(column)} end`;
     },
@@ -250,12 +256,15 @@ export function recordsOf(row: string): Records {
       const value =
         node.parent && deeper.length === 0
           ? sql`json_extract(${node.parent.place}, ${pathOf([step])})`
-          : coalesced('json_extract', node.parent?.place ?? column, node.steps);
+          : coalesced(
+              node.parent?.place ?? column,
+              node.steps.length === 0 ? [] : pathsOf(node.steps),
+            );
       const each = sql`list_transform(${elements(value, node)}, lambda e: struct_insert(s, ${node.name} := e))`;
       return sql`flatten(list_transform(${rows}, lambda s: ${each}))`;
     }, '[{n: 0}]');
     const made = element(built(tree(), []), ({ node, steps }) =>
-      coalesced('json_extract', node.place, steps),
+      coalesced(node.place, pathsFromElement(steps)),
     );
     return sql`list_transform(${list}, lambda s: ${made})`;
   }
@@ -334,9 +343,9 @@ function extracted(column: string, place: readonly Step[], paths: readonly strin
   return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
 }
 
-function coalesced(extract: string, value: Sql, steps: readonly Step[]): Sql {
-  if (steps.length === 0) return value;
-  const calls = pathsOf(steps).map((path) => sql`${extract}(${value}, ${path})`);
+function coalesced(value: Sql, paths: readonly string[]): Sql {
+  if (paths.length === 0) return value;
+  const calls = paths.map((path) => sql`json_extract(${value}, ${path})`);
   return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
 }
 

@@ -5,6 +5,7 @@ import {
   flags,
   jsonOf,
   type Kind,
+  pathsFromElement,
   readFrom,
   type Step,
   within,
@@ -117,7 +118,10 @@ export function recordRelation(alias: string | null, node: RecordNode): Relation
 export function elementRelation(alias: string | null, element: Expression): Relation {
   const relation = { alias, columns: [], column: () => null, whole: () => element };
   return element.kind === 'json'
-    ? { ...relation, member: (steps: readonly Step[]) => within(element, steps) }
+    ? {
+        ...relation,
+        member: (steps: readonly Step[]) => within(element, steps, pathsFromElement(steps)),
+      }
     : relation;
 }
 

@@ -120,6 +120,6 @@ function listOf(
   if (value.kind === 'null') return { sql: 'null::varchar[]', element: 'text', maxExpansion };
   if (value.kind !== 'json') return reject(at, 'UNNEST takes an array or a record');
   const json = value.sql;
-  const list = sql`case when json_type(${json}) = 'ARRAY' then from_json(${json}, '["JSON"]') when json_type(${json}) <> 'NULL' then [${json}] else [] end`;
+  const list = sql`case when json_type(${json}) = 'ARRAY' then list_filter(from_json(${json}, '["JSON"]'), lambda o: json_type(o) <> 'NULL') when json_type(${json}) <> 'NULL' then [${json}] else [] end`;
   return { sql: list, element: 'json', maxExpansion };
 }

@@ -48,13 +48,10 @@ function member(value: Json | undefined, name: string): Json | undefined {
   return isRecord(value) ? value[name] : undefined;
 }
 
-/** `a.b` of a record: through objects, or through first elements of arrays. */
+/** `a.b` of an element: through an object, or through the first element of an array. */
 function within(value: Json | undefined, first: string, second: string): Json | undefined {
-  const found = member(member(value, first), second);
-  if (found !== undefined) return found;
-  const outer = Array.isArray(value) ? value[0] : value;
-  const inner = member(outer, first);
-  return Array.isArray(inner) ? member(inner[0], second) : undefined;
+  const below = member(value, first);
+  return member(Array.isArray(below) ? below[0] : below, second);
 }
 
 const text = (value: Json | undefined) =>
@@ -109,6 +106,47 @@ const QUESTIONS: Record<string, { sql: string; rows(metadata: Json): Row[] }> = 
         ]),
       ),
   },
+  'the same record twice': {
+    sql: 'select id, x.n as a, y.n as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x left join unnest(m.request) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(m, 'request'), true).map((y) => [member(x, 'n'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'a field that is a record, too': {
+    sql: 'select id, x.headers as a, y.n as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x left join unnest(x.headers) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(x, 'headers'), true).map((y) => [member(x, 'headers'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'places of elements': {
+    sql: 'select id, x.n as a, o as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x with offset as o',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).map((x, place) => [member(x, 'n'), place]),
+      ),
+  },
+  'records behind commas and joins': {
+    sql: 'select id, x.n as a, y.n as b from logs, unnest(metadata) as m cross join unnest(m.request) as x left join unnest(x.headers) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(x, 'headers'), true).map((y) => [member(x, 'n'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'elements counted within a row': {
+    sql: 'select id, (select count(z.n) from unnest(m.request) as z) as a from logs cross join unnest(metadata) as m',
+    rows: (metadata) =>
+      unnest(metadata).map((m) => [
+        unnest(member(m, 'request')).filter((z) => (member(z, 'n') ?? null) !== null).length,
+      ]),
+  },
   'how many there are': {
     sql: 'select id, 1 as a from logs cross join unnest(metadata) as m cross join unnest(m.request) as r',
     rows: (metadata) =>
@@ -143,7 +181,8 @@ describe('records of any shape, unnested', () => {
           for (const [id, ...values] of answer.rows) {
             const row = values.slice(0, -1).map((value, i) => {
               const isJson = answer.columns[i + 1]?.type === 'JSON';
-              return isJson && value !== null ? JSON.parse(String(value)) : value;
+              if (isJson && value !== null) return JSON.parse(String(value));
+              return typeof value === 'bigint' ? Number(value) : value;
             });
             given.set(String(id), [...(given.get(String(id)) ?? []), JSON.stringify(row)]);
           }

@@ -304,7 +304,9 @@ describe('HTTP: odd requests', () => {
           const { statuses, text } = await exchange(service.url, request);
           expect(statuses, request.slice(0, 100)).to.deep.equal(expected);
           noInsides(text);
-          expect(text).to.match(/^X-Content-Type-Options: nosniff\r$/m);
+          // Newer versions of Node.js answer 431 themselves, without a header of ours.
+          if (!expected.includes(431) || /^X-Request-Id:/m.test(text))
+            expect(text).to.match(/^X-Content-Type-Options: nosniff\r$/m);
         };
         await check(get(`${LOGS}&x=${x(8)}`, KEY), 200);
         await check(get(`${LOGS}&x=${x(16)}`, KEY), 200);

@@ -21,12 +21,14 @@ import { AppError } from './errors.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
 import { startRetention } from './retention-job.ts';
+import { startSettling } from './settling-job.ts';
 import {
   makeFilesPrivate,
   openStore,
   type Store,
   StoreInUse,
   type StoreLock,
+  withMembers,
 } from './store/index.ts';
 
 /** Closes one thing that was opened. */
@@ -142,6 +144,7 @@ export async function runService(
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
+      members: membersOf(config),
       onFatal: (error) => crash(error, 'the database has given up'),
       onRejected: rejections.note,
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
@@ -187,6 +190,7 @@ export async function runService(
     closers.push(pushFiles.close);
     const retention = startRetention({ retention: opened.retention, limits: config, log: logger });
     closers.push(retention.close);
+    if (config.settling) closers.push(startSettling({ store: opened, log: logger }).close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
       maxBytes: CACHE_BYTES,
@@ -350,4 +354,13 @@ function greet(logger: Logger, bound: AddressInfo, logs: string, token: Token) {
   logger.info(
     `try: curl -G -H X-API-KEY:${secret} ${base}/api/endpoints/query/logs.all -d project=default`,
   );
+}
+
+/** The members that get columns. Throws ConfigError for further ones that cannot stand beside the others. */
+function membersOf({ columns }: Config): ReturnType<typeof withMembers> {
+  try {
+    return withMembers(columns);
+  } catch (error) {
+    throw new ConfigError([(error as Error).message]);
+  }
 }

@@ -6,7 +6,9 @@ import {
   count,
   diskSize,
   duration,
+  memberLists,
   ofEach,
+  onOrOff,
   origin,
   orOff,
   perSource,
@@ -162,6 +164,25 @@ export const SETTINGS = [
       'The free disk space below which nothing is stored until there is room again, or off.',
   },
   {
+    name: 'TAILPOND_COLUMNS',
+    key: 'columns',
+    default: '',
+    expected:
+      'members of metadata, each with its source, such as edge_logs=request.search,auth_logs=provider',
+    parse: memberLists,
+    description:
+      'Further members of metadata that get columns of their own, so that SQL of callers reads them fast: edge_logs=request.search,auth_logs=provider.',
+  },
+  {
+    name: 'TAILPOND_SETTLING',
+    key: 'settling',
+    default: 'on',
+    expected: 'on or off',
+    parse: onOrOff,
+    description:
+      'Whether stored rows are put in order of project and time, and columns of their members filled, in the background: on or off.',
+  },
+  {
     name: 'TAILPOND_MAX_CONNECTIONS',
     key: 'maxConnections',
     default: '512',
@@ -215,6 +236,10 @@ export interface Config {
   readonly maxSourceBytes: Readonly<Record<Source, number>>;
   /** Bytes that must be free for lines to be stored; 0: the disk is not looked at. */
   readonly minFree: number;
+  /** Members of metadata that get columns beside the built-in ones. */
+  readonly columns: Readonly<Record<Source, readonly string[]>>;
+  /** Whether stored rows are settled. */
+  readonly settling: boolean;
   readonly maxConnections: number;
   /** Requests a minute and token; null: any number. */
   readonly rateLimit: number | null;
@@ -254,7 +279,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
 }
 
 /** What the service goes by, of values that were all allowed. */
-function configOf({ retention, maxDisk, rateLimit, ...values }: Values): Config {
+function configOf({ retention, maxDisk, rateLimit, columns, ...values }: Values): Config {
   return {
     ...(values as WithoutNull<typeof values>),
     token: values.token,
@@ -266,6 +291,7 @@ function configOf({ retention, maxDisk, rateLimit, ...values }: Values): Config 
     maxBytes: maxDisk?.all ?? Infinity,
     maxSourceBytes: ofEach(Infinity, maxDisk?.sources),
     rateLimit: rateLimit === Infinity ? null : rateLimit,
+    columns: columns ?? memberLists.none(),
   };
 }
 

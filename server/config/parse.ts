@@ -69,6 +69,29 @@ export function ofEach(all: number, own?: ReadonlyMap<Source, number>): Record<S
   >;
 }
 
+/** Names of members that a path can hold, and that need no quotes. */
+const MEMBER = /^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*$/;
+/** Further columns of a source: each is filled for every row. */
+const MAX_MEMBERS = 16;
+
+/** Members of sources, `edge_logs=request.search,auth_logs=provider`. */
+export function memberLists(text: string): Record<Source, string[]> | null {
+  const lists = memberLists.none();
+  for (const part of text.split(',')) {
+    const [name = '', member = '', ...rest] = part.split('=').map((each) => each.trim());
+    const isNew = isSource(name) && !lists[name].includes(member);
+    if (!isNew || rest.length > 0 || member.length > 128 || !MEMBER.test(member)) return null;
+    if (lists[name].push(member) > MAX_MEMBERS) return null;
+  }
+  return lists;
+}
+memberLists.none = () =>
+  Object.fromEntries(SOURCES.map((source) => [source, [] as string[]])) as Record<Source, string[]>;
+
+export function onOrOff(text: string): boolean | null {
+  return text === 'on' || text === 'off' ? text === 'on' : null;
+}
+
 /** From an hour, because the newest hour is never removed. */
 export function age(text: string): number | null {
   const [, number, unit] = /^(\d{1,4})(h|d)$/.exec(text) ?? [];

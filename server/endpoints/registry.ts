@@ -44,7 +44,7 @@ export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): strin
   return [join(ROOT, 'sql', 'endpoints'), ...(endpoints ? [resolve(endpoints)] : [])];
 }
 
-type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment'>;
+type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment' | 'members'>;
 
 /**
  * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it. Throws

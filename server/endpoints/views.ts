@@ -1,5 +1,7 @@
+import { isSource } from '../../ingest/index.ts';
 import type { Kind, View } from '../caller-sql/index.ts';
-import type { Readers } from '../store/index.ts';
+import { type MemberColumns, pathKey } from '../records/shapes.ts';
+import { columnOf, filledFrom, type MemberSet, type Readers, type Store } from '../store/index.ts';
 
 /** The syntax tree of a statement, as far as it matters here. */
 interface Tree {
@@ -8,7 +10,17 @@ interface Tree {
 }
 
 interface SelectNode {
+  readonly type?: string;
   readonly cte_map: { readonly map: readonly Definition[] };
+  readonly select_list?: readonly SelectItem[];
+  readonly from_table?: Readonly<Record<string, unknown>>;
+  readonly [clause: string]: unknown;
+}
+
+interface SelectItem {
+  readonly class?: string;
+  readonly alias?: string;
+  readonly column_names?: readonly string[];
 }
 
 interface Definition {
@@ -40,12 +52,17 @@ export interface Parts {
 /** The parts of a saved query. Throws what the engine finds wrong with it. */
 export async function partsOf(
   sql: string,
-  readers: Pick<Readers, 'query' | 'describe'>,
+  readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
 ): Promise<Parts> {
   const text = async (statement: string, value: string) => {
     const { rows } = await readers.query(statement, { value }, MAX_ROWS);
     return String(rows[0]?.[0] ?? '');
   };
+  const deserialized = (node: SelectNode) =>
+    text(
+      'select json_deserialize_sql($value::json)',
+      JSON.stringify({ error: false, statements: [{ node }] }),
+    );
   const tree = readTree(await text('select json_serialize_sql($value::varchar)', sql));
   const statement = tree.statements[0]?.node;
   const definitions = statement?.cte_map.map ?? [];
@@ -59,14 +76,14 @@ export async function partsOf(
     const { node } = value.query;
     const earlier = neededBy(node, definitions.slice(0, index));
     const alone = { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
-    const body = await text(
-      'select json_deserialize_sql($value::json)',
-      JSON.stringify({ error: false, statements: [{ node: alone }] }),
-    );
+    const body = await deserialized(alone);
     const { columns, types } = await readers.describe(body);
+    const set = setOf(node, earlier.length, readers.members);
+    const wide = set && { ...alone, select_list: [...(node.select_list ?? []), ...columnsOf(set)] };
     views.set(key.toLowerCase(), {
       name: key,
-      sql: body,
+      sql: wide ? await deserialized(wide) : body,
+      ...(set ? { members: new Map([['metadata', memberColumns(set)]]) } : {}),
       columns: columns.flatMap((name, i) => {
         const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
         return kind ? [{ name, kind }] : [];
@@ -75,6 +92,48 @@ export async function partsOf(
     });
   }
   return { views, tables: tables({ ...statement, cte_map: { map: [] } }) };
+}
+
+/** Clauses after which a row of the view is not a row of the table. */
+const CHANGING = ['group_expressions', 'group_sets', 'having', 'qualify', 'sample'];
+
+/** The members that have columns in the table that the view gives rows of, with `metadata` as it is; null for any other view. */
+function setOf(node: SelectNode, earlier: number, sets: Store['members']): MemberSet | null {
+  const { select_list: list = [], from_table: table, modifiers } = node;
+  const name = String(table?.table_name ?? '').toLowerCase();
+  const isTable = table?.type === 'BASE_TABLE' && table.schema_name === 'main' && isSource(name);
+  if (!isTable || !isEmpty(table.column_name_alias) || node.type !== 'SELECT_NODE' || earlier > 0)
+    return null;
+  const isSame = [modifiers, ...CHANGING.map((clause) => node[clause])].every(isEmpty);
+  const hasMetadata = list.some(
+    (item) =>
+      item.class === 'COLUMN_REF' &&
+      item.column_names?.at(-1)?.toLowerCase() === 'metadata' &&
+      (item.alias ?? '') === '',
+  );
+  return isSame && hasMetadata ? (sets.get(name) ?? null) : null;
+}
+
+function isEmpty(clause: unknown): boolean {
+  return clause === undefined || clause === null || (Array.isArray(clause) && clause.length === 0);
+}
+
+function columnsOf({ members }: MemberSet): SelectItem[] {
+  return ['member_state', ...members.map(columnOf)].map((name) => ({
+    class: 'COLUMN_REF',
+    type: 'COLUMN_REF',
+    alias: '',
+    column_names: [name],
+  }));
+}
+
+function memberColumns(set: MemberSet): MemberColumns {
+  return {
+    state: 'member_state',
+    filledFrom: filledFrom(set),
+    bits: new Map(set.records.map((path, bit) => [pathKey(path), bit])),
+    columns: new Map(set.members.map((path) => [pathKey(path), columnOf(path)])),
+  };
 }
 
 /** Without the places in the text, which are 64-bit numbers. */

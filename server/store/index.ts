@@ -10,6 +10,9 @@ import { engineErrorKind } from './errors.ts';
 import { type LedgerEntry, readLedger } from './ledger.ts';
 import { createBackup } from './maintenance/backup.ts';
 import { type Inspection, inspect } from './maintenance/inspect.ts';
+import { addMemberColumns } from './members/columns.ts';
+import type { MemberSet } from './members/members.ts';
+import { createSettling, type Settling } from './members/settle.ts';
 import { migrate } from './migrate.ts';
 import { guardMemory } from './read/memory-guard.ts';
 import { createBackgroundTasks } from './read/own-connection.ts';
@@ -30,6 +33,8 @@ export type { LedgerEntry } from './ledger.ts';
 export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
 export type { Inspection } from './maintenance/inspect.ts';
 export { inspectFile } from './maintenance/inspect.ts';
+export { columnOf, filledFrom, type MemberSet, withMembers } from './members/members.ts';
+export type { Settled, Settling } from './members/settle.ts';
 export type { Plain, ValueKind } from './plain-values.ts';
 export { isoUtc, microsOf } from './plain-values.ts';
 export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from './read/pool.ts';
@@ -48,6 +53,8 @@ export interface StoreOptions {
   readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
   readonly minFree: number;
+  /** The members of each source that have columns; without it those of last time. */
+  readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
   readonly clock?: Clock;
   /** How long a query may go on after it was interrupted at its time limit, ms. */
@@ -81,6 +88,11 @@ const GRACE_MS = 15_000;
 export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, Parquet, Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
+  readonly settling: Settling;
+  /** The members of each source that have columns of their own. */
+  readonly members: ReadonlyMap<Source, MemberSet>;
+  /** For how long nothing has been written, ms; 0 while something is. */
+  quietMs(): number;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
   readonly callerPool: Pick<QueryPool, 'query' | 'stats'>;
   commits(): Commits;
@@ -128,6 +140,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const connection = await engine.connect();
     await migrate(connection, join(sql, 'schema'));
+    const members = await addMemberColumns(connection, options.members ?? null);
     const ingest = join(sql, 'ingest');
     const databaseBytes = () => statSync(database).size;
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -217,6 +230,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       folder: join(sql, 'retention'),
       clock,
     });
+    const settling = createSettling({ writer: between, ask, sets: members, memory, walBytes });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
 
     const parquet = createParquet({ background, staging, minFree });
@@ -241,6 +255,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         idle: () => fatal(writer.idle()),
       },
       retention,
+      settling,
+      members,
+      quietMs: () => writer.quietMs(),
       commits: () => writer.commits(),
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
       probe: () => fatal(own.probe()),

@@ -37,13 +37,16 @@ async function run(): Promise<boolean> {
   const requests = requestsOf(positionals[0] ?? join(ROOT, '../shared/studio-queries'));
   const { url, token, project } = values;
   if (url) return print('', await replay({ url, token, project }, requests));
-  return withEntries(async (target, events) => {
-    const studio = print('', await replay(target, requests, events));
-    const own = print('own: ', await replay(target, OWN, events));
-    const strange = { ...target, project: STRANGE_PROJECT };
-    const borne = print('strange values: ', await replay(strange, [...requests, ...OWN]));
-    return studio && own && borne;
-  }, Number(values.seed));
+  return withEntries(
+    async (target, events) => {
+      const studio = print('', await replay(target, requests, events));
+      const own = print('own: ', await replay(target, OWN, events));
+      const strange = { ...target, project: STRANGE_PROJECT };
+      const borne = print('strange values: ', await replay(strange, [...requests, ...OWN]));
+      return studio && own && borne;
+    },
+    { seed: Number(values.seed) },
+  );
 }
 
 /** Prints the failures, and the counts behind them; gives whether all is well. */

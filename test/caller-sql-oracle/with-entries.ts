@@ -1,24 +1,49 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES } from '../../ingest/index.ts';
-import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import {
+  eventually,
+  type Service,
+  TOKEN,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
 import { type Event, events, PROJECT } from './events.ts';
 import type { Target } from './replay.ts';
+
+export interface EntriesOptions {
+  readonly seed?: number;
+  /** Whether the entries are settled, but for those of one source. */
+  readonly settled?: boolean;
+}
 
 /** Starts the service on a new folder, waits until it has stored the generated entries, and ends it afterwards. */
 export function withEntries<T>(
   action: (target: Target, events: readonly Event[]) => Promise<T>,
-  seed = 1,
+  { seed = 1, settled = false }: EntriesOptions = {},
 ): Promise<T> {
   const all = events(seed);
   return withFolder(async (data) => {
     drop(data, all);
+    if (settled)
+      await withService(data, async (service) => {
+        await stored(service, all);
+        await service.end('SIGTERM');
+      });
+    if (settled) await settle(data);
     return withService(data, async (service) => {
       await stored(service, all);
       const result = await action({ url: service.url, token: TOKEN, project: PROJECT }, all);
       await service.end('SIGTERM');
       return result;
     });
+  });
+}
+
+async function settle(data: string): Promise<void> {
+  await withStore(data, async ({ settling }) => {
+    for (const source of SOURCES.slice(0, -1)) await settling.settle(source, 1);
   });
 }
 

@@ -68,6 +68,39 @@ describe('retention', function () {
       expect(await store.retention.run(limits)).to.deep.equal([]);
     }));
 
+  it('removes rows by their age that were put in another order, and no younger ones', () =>
+    withSimulated(async (store, clock) => {
+      for (let day = 0; day < 3; day++) {
+        await append(store, 'edge_logs', 4000, { from: day * 4000 });
+        clock.advance(DAY);
+      }
+      const settled = await store.settling.settle('edge_logs', 12_000);
+      expect(settled).to.deep.equal({ source: 'edge_logs', rows: 12_000, sorted: true });
+      // Behind them, and not sorted.
+      await append(store, 'edge_logs', 10, { from: 12_000 });
+      const removed = total(await store.retention.run(keep(1.5 * DAY)));
+      expect(removed).to.deep.equal({ 'edge_logs rows': 8000 });
+      expect(await ids(store, 'edge_logs')).to.deep.equal([8000, 12_009]);
+      await invariant(store);
+    }));
+
+  it('does not put rows in order of which some were stored by a clock that was set back', () =>
+    withSimulated(async (store, clock) => {
+      await append(store, 'edge_logs', 2000);
+      clock.set(clock.now() - HOUR);
+      await append(store, 'edge_logs', 2000, { from: 2000 });
+      const settled = await store.settling.settle('edge_logs', 4000);
+      expect(settled).to.deep.equal({ source: 'edge_logs', rows: 4000, sorted: false });
+      const { rows } = await store.query(
+        'select id from edge_logs order by rowid',
+        {},
+        { maxRows: 5000 },
+      );
+      expect(rows.map(([id]) => Number(id))).to.deep.equal(
+        Array.from({ length: 4000 }, (_, i) => i),
+      );
+    }));
+
   it('removes long rejected lines completely, and counts all their bytes', () =>
     withSimulated(async (store, clock) => {
       const restOf = async () => {

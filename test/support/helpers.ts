@@ -32,6 +32,7 @@ import {
   type Plain,
   type Store,
   type Clock as StoreClock,
+  withMembers,
 } from '../../server/store/index.ts';
 import type { Counts } from './report.ts';
 
@@ -81,6 +82,11 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 50_0
   }
 }
 
+const NO_MEMBERS = Object.fromEntries(SOURCES.map((source) => [source, []])) as unknown as Record<
+  Source,
+  readonly string[]
+>;
+
 export interface StoreSettings {
   readonly maxLine?: number;
   readonly queryTimeoutMs?: number;
@@ -88,6 +94,10 @@ export interface StoreSettings {
   readonly sql?: string;
   /** Bytes that must be free on the disk; by default the disk is not checked. */
   readonly minFree?: number;
+  /** The engine's memory limit, bytes; by default 400 MB. */
+  readonly memory?: number;
+  /** Members of metadata that get columns beside the built-in ones. */
+  readonly members?: Partial<Record<Source, readonly string[]>>;
   /** The clocks for storage times and for retention; by default the machine's. */
   readonly storeClock?: StoreClock;
 }
@@ -101,7 +111,8 @@ export async function withStore<T>(
   const store = await openStore({
     folder: join(data, 'store'),
     sql: settings.sql ?? join(ROOT, 'sql'),
-    memory: 400e6,
+    memory: settings.memory ?? 400e6,
+    members: withMembers({ ...NO_MEMBERS, ...settings.members }),
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
     minFree: settings.minFree ?? 0,
@@ -193,7 +204,14 @@ function ingesting(
         { maxRows: 1_000_000 },
       );
       const names = result.columns.map(({ name }) => name);
-      return result.rows.map((row) => Object.fromEntries(names.map((n, i) => [n, row[i] ?? null])));
+      // Columns of members are told of by the answers that they speed up.
+      return result.rows.map((row) =>
+        Object.fromEntries(
+          names.flatMap((name, i) =>
+            /^member_state$|^metadata\./.test(name) ? [] : [[name, row[i] ?? null]],
+          ),
+        ),
+      );
     },
     rejected: (source = 'edge_logs') => store.rejected(source, 1000),
     refused: () => ingest.status().refused,

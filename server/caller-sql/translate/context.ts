@@ -1,3 +1,4 @@
+import type { MemberColumns } from '../../records/shapes.ts';
 import { reject } from '../error.ts';
 import type { Dialect } from '../parse/lexer.ts';
 import type { ParserInput } from '../parse/parser-input.ts';
@@ -15,6 +16,8 @@ export interface View {
   readonly sql: string;
   /** The tables of the store that it reads. */
   readonly tables: readonly string[];
+  /** The columns of members, which its statement gives beside `columns`, by the JSON column that they are members of. */
+  readonly members?: ReadonlyMap<string, MemberColumns>;
 }
 
 /** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */

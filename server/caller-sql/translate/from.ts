@@ -59,7 +59,7 @@ function named(context: Context, node: TreeNode, outer: Scope, at: number | null
     alias,
     `(${view.sql})`,
     view.columns.map((column) => ({ ...column, sql: column.name })),
-    view.name,
+    view,
   );
 }
 

@@ -1,3 +1,17 @@
+import {
+  areObjects,
+  areSingles,
+  isArray,
+  listAt,
+  type MemberColumns,
+  NONE,
+  objectAt,
+  pathKey,
+  pathTo,
+  readShapes,
+  type Shape,
+  structureOf,
+} from '../../records/shapes.ts';
 import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
 import {
   type Expression,
@@ -12,7 +26,8 @@ import {
  * `unnest(m.request) as request`. All fields of them that the query names are taken out by one pass over the column,
  * `from_json` with the structure that is asked for; one UNNEST gives the rows (docs/decisions/0010). There are two structures:
  * of records that are objects, and of records that are the only elements of arrays. Other values go a slower way, element by
- * element.
+ * element. Where members of the column have columns of their own, the rows that these were filled for are read by them
+ * (docs/decisions/0019).
  */
 export interface Records {
   /**
@@ -20,14 +35,19 @@ export interface Records {
    * cannot be had this way, as the query has it already.
    */
   add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
-  /** Whether nothing was unnested. */
-  isEmpty(): boolean;
-  /** What is read of the column `column` before its list is made; null when that needs nothing. */
-  structure(column: string): Sql | null;
-  /** The list whose elements are the rows, of the column `column`, with its structure at `read`. */
-  list(column: string, read: string): Sql;
-  /** What must hold of the unnested row `row`; null when all rows stay. */
-  condition(row: string): Sql | null;
+  /** The rows of `source` with the records of its column: the columns `kept`, and `names`. */
+  rows(source: Source): Sql;
+  /** The columns that hold what the query names of the records, in the order of `rows`. */
+  names(): string[];
+}
+
+export interface Source {
+  readonly from: Sql;
+  /** The JSON column, and those that are handed on, in quotes where they need them. */
+  readonly column: string;
+  readonly kept: readonly string[];
+  /** The columns of the column's members, which `from` then has beside the others. */
+  readonly members: MemberColumns | null;
 }
 
 export interface RecordNode {
@@ -39,6 +59,7 @@ export interface RecordNode {
 }
 
 interface Field {
+  readonly name: string;
   readonly path: readonly string[];
   asText: boolean;
   asJson: boolean;
@@ -62,8 +83,8 @@ interface Node extends RecordNode {
   readonly fields: Map<string, Field>;
 }
 
-/** The records of a column; `row` is what the unnested row is called where it is read. */
-export function recordsOf(row: string): Records {
+/** The records of a column of the relation `table`; what is read of them is in columns that begin with `row`. */
+export function recordsOf(table: string, row: string): Records {
   const nodes: Node[] = [];
   const extras: Extra[] = [];
 
@@ -71,44 +92,128 @@ export function recordsOf(row: string): Records {
     add(parent, steps, left) {
       const path = [...((parent as Node | null)?.path ?? []), ...steps];
       // A structure has each member once, as a record or as a value.
-      const fields = nodes.flatMap((node) => [...node.fields.values()]);
+      const fields = allFields();
       if ([...nodes, ...fields].some((taken) => clash(taken.path, path))) return null;
+      // Throws for a name that no path can hold.
+      if (steps.length > 0) pathOf(steps);
       const node = makeNode(parent as Node | null, steps, path, left);
       nodes.push(node);
       return node;
     },
-    isEmpty: () => nodes.length === 0,
-    structure(column) {
-      if (isCounted()) return null;
-      const isArray = sql`starts_with(${column}, '[')`;
-      const read = (structure: object) =>
-        sql`from_json(${column}, ${literal(JSON.stringify(structure))})`;
-      const object = sql`o: case when not ${isArray} then ${read(structureOf(tree()))} end`;
-      if (!isChain()) return sql`{${object}}`;
-      return sql`{${object}, a: case when ${isArray} then ${read([structureOf(tree(), true)])} end}`;
-    },
-    list(column, read) {
-      if (isCounted()) {
-        const one = sql`[${element(built(tree(), []), () => '')}]`;
-        return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
-      }
-      const plain = element(`${read}.o`, ({ node, steps }) =>
-        extracted(column, node.path, pathsFromElement(steps)),
-      );
-      const single = isChain()
-        ? sql`when ${isSingle(column, `${read}.a`)} then [${element(singles(tree(), `${read}.a[1]`), ({ node, steps }) => extracted(column, placed(node), pathsFromElement(steps)))}]`
-        : '';
-      return sql`case when ${isPlain(column)} then [${plain}] ${single} else ${slow(column)} end`;
-    },
-    condition(read) {
-      const needed = nodes.filter(({ left }) => !left);
-      const tests = needed.map(
-        ({ path }) => sql`${[`${read}.r`, ...path.map(identifier)].join('.')} is not null`,
-      );
-      return tests.length === 0 ? null : join(tests, ' and ');
+    names: () => outputs().map(({ name }) => name),
+    rows(source) {
+      const { members } = source;
+      if (!members || !haveColumns(members)) return byElements(source, null);
+      const { state, filledFrom } = members;
+      const rest = byElements(source, `v.${identifier(state)} < ${filledFrom}`);
+      return sql`(${byColumns(source, members)} union all select * from ${rest})`;
     },
   };
   return records;
+
+  function allFields(): Field[] {
+    return nodes.flatMap(({ fields }) => [...fields.values()]);
+  }
+
+  /** What the query names of the records, and where it stands in an unnested row. */
+  function outputs(): { name: string; place: string }[] {
+    return [
+      ...allFields().map((field) => ({
+        name: `${row}_${field.name}`,
+        place: ['r', ...field.path.map(identifier)].join('.'),
+      })),
+      ...extras.map(({ name }) => ({ name: `${row}_${name}`, place: name })),
+    ];
+  }
+
+  /** The rows that the columns were filled for: those have one record where the query unnests one, or none. */
+  function byColumns({ from, column, kept }: Source, members: MemberColumns): Sql {
+    const { state, filledFrom, bits, columns } = members;
+    const value = `v.${column}`;
+    const ofShape = (read: (arrays: boolean) => Sql) =>
+      sql`case when ${isArray(value)} then ${read(true)} else ${read(false)} end`;
+    const fields = allFields().map((field) => {
+      const own = columns.get(pathKey(field.path));
+      if (own !== undefined && field.asJson) return `v.${identifier(own)}`;
+      if (own !== undefined) return `json_extract_string(v.${identifier(own)}, '$')`;
+      return field.asJson
+        ? ofShape(
+            (arrays) =>
+              sql`nullif(json_extract(${value}, ${pathTo(field.path, arrays)}), 'null'::json)`,
+          )
+        : ofShape((arrays) => sql`json_extract_string(${value}, ${pathTo(field.path, arrays)})`);
+    });
+    const others = extras.map(({ node, steps }) =>
+      ofShape((arrays) =>
+        extracted(value, arrays ? placed(node) : node.path, pathsFromElement(steps)),
+      ),
+    );
+    const names = records.names();
+    const list = [
+      ...kept.map((name) => `v.${name}`),
+      ...[...fields, ...others].map((each, i) => sql`${each} as ${names[i] ?? ''}`),
+    ];
+    const needed = nodes
+      .filter(({ left }) => !left)
+      .map(({ path }) => bits.get(pathKey(path)) ?? 0);
+    const mask = needed.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n);
+    const place = `v.${identifier(state)}`;
+    const present = mask === 0n ? '' : ` and ${place} & ${mask} = ${mask}`;
+    const filled = `${place} >= ${filledFrom}${present}`;
+    return sql`select ${join(list, ', ')} from ${from} as v where ${filled}`;
+  }
+
+  /** Whether the query is told by the columns, and reads less of the JSON than all that it names. */
+  function haveColumns({ bits, columns }: MemberColumns): boolean {
+    if (!isChain() || !nodes.every(({ path }) => bits.has(pathKey(path)))) return false;
+    const own = allFields().filter(({ path }) => columns.has(pathKey(path))).length;
+    return own > 0 || allFields().length + extras.length <= 1;
+  }
+
+  /** The rows where `condition` holds, by one UNNEST of a list of elements. */
+  function byElements({ from, column, kept }: Source, condition: string | null): Sql {
+    const value = `v.${column}`;
+    const where = condition === null ? '' : ` where ${condition}`;
+    const read = structure(value);
+    const list = kept.map((name) => `v.${name}`).join(', ');
+    const made = read
+      ? sql`(select ${list}, ${read} as ${row}_s from ${from} as v${where})`
+      : sql`(select ${list} from ${from} as v${where})`;
+    const rows = sql`(select ${list}, unnest(${listOf(value, `v.${row}_s`)}) as ${row} from ${made} as v)`;
+    const columns = [
+      ...kept.map((name) => `v.${name}`),
+      ...outputs().map(({ name, place }) => `v.${row}.${place} as ${name}`),
+    ];
+    const needed = nodes.filter(({ left }) => !left);
+    const tests = needed.map(
+      ({ path }) => sql`${[`v.${row}.r`, ...path.map(identifier)].join('.')} is not null`,
+    );
+    const present = tests.length === 0 ? '' : sql` where ${join(tests, ' and ')}`;
+    return sql`(select ${columns.join(', ')} from ${rows} as v${present})`;
+  }
+
+  /** What is read of the column before its list is made; null when that needs nothing. */
+  function structure(column: string): Sql | null {
+    if (isCounted()) return null;
+    if (isChain()) return readShapes(column, tree(), typeOf);
+    return sql`{o: case when not ${isArray(column)} then from_json(${column}, ${literal(JSON.stringify(structureOf(tree(), typeOf)))}) end}`;
+  }
+
+  /** The list whose elements are the rows, with what `structure` gives at `read`. */
+  function listOf(column: string, read: string): Sql {
+    if (isCounted()) {
+      const one = sql`[${element(built(tree(), []), () => '')}]`;
+      return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
+    }
+    const paths = nodes.map(({ path }) => path);
+    const plain = element(objectAt(read, []), ({ node, steps }) =>
+      extracted(column, node.path, pathsFromElement(steps)),
+    );
+    const single = isChain()
+      ? sql`when ${areSingles(column, read, paths)} then [${element(singles(tree(), `${listAt(read, [])}[1]`), ({ node, steps }) => extracted(column, placed(node), pathsFromElement(steps)))}]`
+      : '';
+    return sql`case when ${areObjects(column, paths)} then [${plain}] ${single} else ${slow(column)} end`;
+  }
 
   /** Whether nothing is asked of the column's records but how many there are: an object, whatever is in it, is one. */
   function isCounted(): boolean {
@@ -119,29 +224,6 @@ export function recordsOf(row: string): Records {
   /** Whether each record but the first is a member of another, and the first is the column. */
   function isChain(): boolean {
     return nodes.every(({ parent, steps }) => steps.length === (parent ? 1 : 0));
-  }
-
-  /** Holds where no array stands in the place of a record. */
-  function isPlain(column: string): Sql {
-    const isArray = sql`starts_with(${column}, '[')`;
-    const paths = nodes.flatMap(({ path }) => (path.length === 0 ? [] : [pathOf(path)]));
-    if (paths.length === 0) return sql`not ${isArray}`;
-    const types = sql`json_type(${column}, [${paths.join(', ')}])`;
-    return sql`not ${isArray} and (not contains(${column}, '[') or not list_contains(${types}, 'ARRAY'))`;
-  }
-
-  /** Holds where each record is the only element of its array, or there is none; the column was read as `arrays`. */
-  function isSingle(column: string, arrays: string): Sql {
-    const tests = nodes.map((node) => {
-      const list = node.parent ? `${singleOf(node.parent, arrays)}.${last(node)}` : arrays;
-      const one = sql`len(${list}) = 0 or (len(${list}) = 1 and ${list}[1] is not null)`;
-      const path = pathOf(placed(node).slice(0, -1));
-      // NULL is what the structure makes of anything that is not an array, too.
-      return node.parent
-        ? sql`case when ${list} is null then coalesce(json_type(${column}, ${path}), 'NULL') = 'NULL' else ${one} end`
-        : sql`(${one})`;
-    });
-    return join(tests, ' and ');
   }
 
   /** The members of records that are the only elements of their arrays. */
@@ -190,12 +272,13 @@ export function recordsOf(row: string): Records {
     // Throws for a name that no path can hold.
     pathOf(names);
     const field = node.fields.get(first) ?? {
+      name: `f${allFields().length}`,
       path: [...node.path, first],
       asText: false,
       asJson: false,
     };
     node.fields.set(first, field);
-    const place = [`${row}.r`, ...field.path.map(identifier)].join('.');
+    const place = `${table}.${row}_${field.name}`;
     return {
       kind: 'json',
       get sql() {
@@ -222,7 +305,7 @@ export function recordsOf(row: string): Records {
     const known = extras.find((other) => other.node === node && sameSteps(other.steps, steps));
     const found = known ?? { node, steps, name: `w${extras.length}` };
     if (!known) extras.push(found);
-    const place = `${row}.${found.name}`;
+    const place = `${table}.${row}_${found.name}`;
     return {
       kind: 'json',
       sql: place,
@@ -289,20 +372,10 @@ export function recordsOf(row: string): Records {
   }
 }
 
-type Branch = Map<string, Branch | Field>;
+type Branch = Shape<Field>;
 
-/** Stands where a record is asked for, but none of its members: a structure may not be empty. */
-const NONE = '-';
-
-/** The structure of an object; `arrays`: each record in it is an array of such. */
-function structureOf(branch: Branch, arrays = false): object {
-  const record = (below: Branch) =>
-    arrays ? [structureOf(below, arrays)] : structureOf(below, arrays);
-  const members = [...branch].map(([name, below]) => [
-    name,
-    below instanceof Map ? record(below) : below.asJson ? 'JSON' : 'VARCHAR',
-  ]);
-  return members.length === 0 ? { [NONE]: 'VARCHAR' } : Object.fromEntries(members);
+function typeOf({ asJson }: Field): 'JSON' | 'VARCHAR' {
+  return asJson ? 'JSON' : 'VARCHAR';
 }
 
 function descend(branch: Branch, name: string): Branch {
@@ -322,15 +395,6 @@ function elements(value: Sql, { left }: Node): Sql {
 /** Where a record stands whose place is the first of an array, as are those around it. */
 function placed({ path }: Node): Step[] {
   return [0, ...path.flatMap((name) => [name, 0])];
-}
-
-/** The same in what the structure of arrays has read. */
-function singleOf({ path }: Node, arrays: string): string {
-  return [`${arrays}[1]`, ...path.map((name) => `${identifier(name)}[1]`)].join('.');
-}
-
-function last({ path }: Node): string {
-  return identifier(path.at(-1) ?? '');
 }
 
 /** The first of the values to which one of `paths` leads, from the place that `place` leads to. */

@@ -1,5 +1,6 @@
+import type { MemberColumns } from '../../records/shapes.ts';
 import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
-import type { Context } from './context.ts';
+import type { Context, View } from './context.ts';
 import type { Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
@@ -24,6 +25,8 @@ export interface Table {
   readonly id: string;
   /** Whether an outer join may put NULLs in its place. */
   nullable: boolean;
+  /** The columns of members, which `source` has beside the others, by the column that they are members of. */
+  readonly members: ReadonlyMap<string, MemberColumns>;
 }
 
 /** A column, and what it is called in the engine. */
@@ -43,36 +46,37 @@ export function tableFrom(
   alias: string | null,
   source: Sql,
   columns: readonly Placed[],
-  view: string | null,
+  view: View | null,
 ): From {
   const id = `t${context.fresh()}`;
   const relation = tableRelation(alias?.toLowerCase() ?? null, id, columns);
-  const made: Table = { relation, columns, records: new Map(), id, nullable: false };
+  const members = view?.members ?? new Map();
+  const made: Table = { relation, columns, records: new Map(), id, nullable: false, members };
   return {
     sql: { spell: () => print(block(made, source)) },
     relations: [relation],
     tables: [made],
-    view,
+    view: view?.name ?? null,
     composite: false,
   };
 }
 
 /** A table with the records of its columns beside them. */
-function block({ id, records, columns }: Table, source: Sql): Sql {
-  let result = source;
+function block({ id, records, columns, members }: Table, source: Sql): Sql {
+  let from = source;
+  const kept = columns.map((column) => identifier(column.sql));
   for (const [name, unnested] of records) {
     const column = columns.find((each) => each.name === name);
-    const row = rowName(name, columns);
-    const value = `v.${identifier(column?.sql ?? name)}`;
-    const structure = unnested.structure(value);
-    const from = structure
-      ? sql`(select v.*, ${structure} as ${row}_s from ${result} as v)`
-      : result;
-    const rows = sql`select v.*, unnest(${unnested.list(value, `v.${row}_s`)}) as ${row} from ${from} as v`;
-    const condition = unnested.condition(`u.${row}`);
-    result = condition ? sql`(select * from (${rows}) as u where ${condition})` : sql`(${rows})`;
+    from = unnested.rows({
+      from,
+      column: identifier(column?.sql ?? name),
+      kept: [...kept],
+      // What has been unnested before has handed on no others.
+      members: from === source ? (members.get(name) ?? null) : null,
+    });
+    kept.push(...unnested.names());
   }
-  return sql`${result} as ${id}`;
+  return sql`${from} as ${id}`;
 }
 
 /** A name that no column of a view begins with, and each column's own. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
 import { incrementCounters } from '../ledger.ts';
+import { RUN_ROWS } from '../members/settle.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 import type { Writer } from '../write/writer.ts';
@@ -125,6 +126,7 @@ export function createRetention(options: RetentionOptions): Retention {
       cutoff: String(step.cutoffMs),
       wall: String(moment.wallMs),
       earliest: String(EARLIEST_MS),
+      run: String(RUN_ROWS),
     };
     return expiredRows.replaceAll(/\{([a-z]+)\}/g, (whole, word: string) => words[word] ?? whole);
   };
@@ -133,7 +135,7 @@ export function createRetention(options: RetentionOptions): Retention {
   const remove = (step: Step, until: number, moment: Moment): Promise<Removal | null> =>
     writer.exclusive(async ({ transaction, checkpoint }) => {
       const removal = await transaction(async (connection) => {
-        const { table, stamp, belongs } = placeOf(step);
+        const { table, stamp, belongs, sorted } = placeOf(step);
         const first = async (sql: string) =>
           (await connection.runAndReadAll(sql)).getRowObjects()[0] ?? {};
         const found =
@@ -150,7 +152,10 @@ export function createRetention(options: RetentionOptions): Retention {
         const rows = Number(found.rows ?? 0);
         const [oldestMs, newestMs] = [Number(found.oldest), Number(found.newest)];
         if (rows === 0 || rows > step.group.rows || newestMs > step.group.newestMs) return null;
-        const going = `rowid <= ${Number(found.last)} and ${belongs}`;
+        const apart = `${sorted} and rowid < ${Math.min(until, Number(found.near))}
+          and ${stamp} >= ${earliest} and ${stamp} < make_timestamp_ms(${step.cutoffMs})`;
+        const beginning = `rowid <= ${Number(found.last)}`;
+        const going = `(${step.cutoffMs === null ? beginning : `${beginning} or ${apart}`}) and ${belongs}`;
         if (step.kind === 'rejected')
           await connection.run(
             `delete from rejected_rest where (source, file, "offset", rejected_at) in

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { IS_SORTED } from '../members/members.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 import { EARLIEST_MS, type RetentionSegment, type RowGroup } from './plan.ts';
@@ -17,8 +18,8 @@ const ROW_BYTES = 200;
 /** Where a part is kept, and by which column its age is told. */
 export const placeOf = ({ source, kind }: Pick<RetentionSegment, 'source' | 'kind'>) =>
   kind === 'rows'
-    ? { table: source, stamp: 'ingested_at', belongs: 'true' }
-    : { table: 'rejected', stamp: 'rejected_at', belongs: `source = '${source}'` };
+    ? { table: source, stamp: 'ingested_at', belongs: 'true', sorted: IS_SORTED }
+    : { table: 'rejected', stamp: 'rejected_at', belongs: `source = '${source}'`, sorted: 'false' };
 
 /**
  * Reads which row groups each source's rows and rejected lines stand in. Takes some 0.35 ms a row group, so it is for

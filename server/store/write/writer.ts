@@ -67,6 +67,8 @@ export interface Writer extends Pick<Sink, 'files' | 'append' | 'record' | 'idle
    */
   close(until: number): Promise<void>;
   commits(): Commits;
+  /** For how long nothing has been written, ms; 0 while something is. */
+  quietMs(): number;
 }
 
 /**
@@ -100,13 +102,22 @@ export function createWriter({
    * other statement.
    */
   let open = false;
+  /** What waits or runs, and when the last of it ended. */
+  let busy = 0;
+  let quietSince = performance.now();
 
   /** One statement sequence at a time: there is one connection that writes. */
   const exclusive = <T>(action: () => Promise<T>): Promise<T> => {
-    const result = queue.then(async () => {
-      await rollBack();
-      return action();
-    });
+    busy++;
+    const result = queue
+      .then(async () => {
+        await rollBack();
+        return action();
+      })
+      .finally(() => {
+        busy--;
+        quietSince = performance.now();
+      });
     queue = result.catch(() => {});
     return result;
   };
@@ -295,6 +306,7 @@ export function createWriter({
         // Closing the database would checkpoint, too.
         await connection.run(fits ? 'force checkpoint' : 'pragma disable_checkpoint_on_shutdown');
       }),
+    quietMs: () => (busy > 0 ? 0 : performance.now() - quietSince),
     commits: () => ({ committed, checkpointed, visible, storedUs }),
   };
 }

@@ -21,6 +21,15 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
       expect(named(failures)).to.deep.equal([]);
     }));
 
+  it('answer the same when rows are settled', () =>
+    withEntries(
+      async (target, events) => {
+        const { failures } = await replay(target, OWN, events);
+        expect(named(failures)).to.deep.equal([]);
+      },
+      { settled: true },
+    ));
+
   it('are answered whatever values the entries hold', () =>
     withEntries(async (target) => {
       const { failures } = await replay({ ...target, project: STRANGE_PROJECT }, OWN);
@@ -33,6 +42,16 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
         const { failures } = await replay(target, requestsOf(FOLDER), events);
         expect(named(failures)).to.deep.equal([]);
       }));
+
+  if (existsSync(FOLDER))
+    it('answer the right rows when Studio itself sends them and rows are settled', () =>
+      withEntries(
+        async (target, events) => {
+          const { failures } = await replay(target, requestsOf(FOLDER), events);
+          expect(named(failures)).to.deep.equal([]);
+        },
+        { settled: true },
+      ));
 });
 
 function named(failures: readonly Failure[]): string[] {

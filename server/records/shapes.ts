@@ -1,0 +1,108 @@
+/**
+ * How the records of a JSON column are nested, in SQL: each is an object, or each is the only element of an array, as Logflare nests
+ * them. Callers' SQL reads both by one `from_json` (docs/decisions/0010), and member columns hold what that gives
+ * (docs/decisions/0019).
+ */
+
+/** Members by name: records, and the values of which `L` tells more. */
+export type Shape<L> = Map<string, Shape<L> | L>;
+
+/** The members that lead to a record or a value; none to the column's own. */
+export type Path = readonly string[];
+
+/**
+ * Columns that hold members of a JSON column, as `from_json` gives them, of the rows that they were filled for: of those each record in
+ * `bits` is there once or not at all, and all are objects, or all are only elements of arrays.
+ */
+export interface MemberColumns {
+  /** The column that tells what holds of a row: `filledFrom` and more where the columns were filled, and then a bit for each record that is there. */
+  readonly state: string;
+  readonly filledFrom: bigint;
+  /** The place of each record's bit, and the column of each member, by `pathKey`; the JSON column's own record has no steps. */
+  readonly bits: ReadonlyMap<string, number>;
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+/** Stands where a record is asked for, but none of its members: a structure may not be empty. */
+export const NONE = '-';
+
+/** The structure for `from_json`; `arrays`: each record is an array of such. */
+export function structureOf<L>(
+  shape: Shape<L>,
+  typeOf: (leaf: L) => 'JSON' | 'VARCHAR',
+  arrays = false,
+): object {
+  const members = [...shape].map(([name, below]) => [
+    name,
+    below instanceof Map ? structureOf(below, typeOf, arrays) : typeOf(below),
+  ]);
+  const record = members.length === 0 ? { [NONE]: 'VARCHAR' } : Object.fromEntries(members);
+  return arrays ? [record] : record;
+}
+
+/** Reads a column as both kinds of records: `o` of objects, `a` of arrays, where it is the one or the other. */
+export function readShapes<L>(
+  column: string,
+  shape: Shape<L>,
+  typeOf: (leaf: L) => 'JSON' | 'VARCHAR',
+): string {
+  const read = (structure: object) => `from_json(${column}, ${quoted(JSON.stringify(structure))})`;
+  return `{o: case when not ${isArray(column)} then ${read(structureOf(shape, typeOf))} end, a: case when ${isArray(column)} then ${read(structureOf(shape, typeOf, true))} end}`;
+}
+
+export function isArray(column: string): string {
+  return `starts_with(${column}, '[')`;
+}
+
+/** Holds where the column is no array, nor any of the records that `paths` lead to. */
+export function areObjects(column: string, paths: readonly Path[]): string {
+  const inner = paths.filter((path) => path.length > 0).map((path) => pathTo(path));
+  if (inner.length === 0) return `not ${isArray(column)}`;
+  const types = `json_type(${column}, [${inner.join(', ')}])`;
+  return `not ${isArray(column)} and (not contains(${column}, '[') or not list_contains(${types}, 'ARRAY'))`;
+}
+
+/**
+ * Holds where each record is the only element of its array, or there is none; `read` is the column as `readShapes` gives it. Of each
+ * path, what it begins with is one of `paths`, too.
+ */
+export function areSingles(column: string, read: string, paths: readonly Path[]): string {
+  const tests = paths.map((path) => {
+    const list = listAt(read, path);
+    const one = `len(${list}) = 0 or (len(${list}) = 1 and ${list}[1] is not null)`;
+    if (path.length === 0) return `(${one})`;
+    // NULL is what the structure makes of anything that is not an array, too.
+    return `case when ${list} is null then coalesce(json_type(${column}, ${pathTo(path, true)}), 'NULL') = 'NULL' else ${one} end`;
+  });
+  return tests.join(' and ');
+}
+
+/** Where the record is, of records that are objects: NULL without one. */
+export function objectAt(read: string, path: Path): string {
+  return [`${read}.o`, ...path.map(identifier)].join('.');
+}
+
+/** Where the array is that the record is the only element of. */
+export function listAt(read: string, path: Path): string {
+  if (path.length === 0) return `${read}.a`;
+  return `${listAt(read, path.slice(0, -1))}[1].${identifier(path.at(-1) ?? '')}`;
+}
+
+/** The JSON path to a record or value; `arrays`: through records that are the first elements of arrays. Names hold no `"`. */
+export function pathTo(path: Path, arrays = false): string {
+  const steps = path.map((name) => `."${name}"`);
+  return quoted(arrays ? `$[0]${steps.join('[0]')}` : `$${steps.join('')}`);
+}
+
+/** A path as one text, which no other path has. */
+export function pathKey(path: Path): string {
+  return JSON.stringify(path);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type IngestLog, SOURCES, type Source } from '../ingest/index.ts';
+import type { Store } from './store/index.ts';
+
+export interface SettlingJobOptions {
+  readonly store: Pick<Store, 'settling' | 'commits' | 'quietMs'>;
+  readonly log: Pick<IngestLog, 'info' | 'error'>;
+}
+
+/** How often is looked for rows to settle, where something was stored since. */
+const EVERY_MS = 5000;
+/** Ingest goes first: rows are settled once nothing has been written for this long, … */
+const QUIET_MS = 40;
+const LOOK_MS = 20;
+/** … and after each run there is a rest of so many times what it took. */
+const REST = 2;
+/** A failure is tried again after this time. */
+const RETRY_MS = 60_000;
+
+/** Settles stored rows in the background, from now on, until closed. */
+export function startSettling({ store, log }: SettlingJobOptions) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let looked = -1n;
+
+  const round = async (): Promise<void> => {
+    if (store.commits().storedUs === looked) return;
+    const rows = new Map<Source, number>();
+    for (let found = true; found && !signal.aborted; ) {
+      found = false;
+      // What is stored while it looks is looked at the next time.
+      looked = store.commits().storedUs;
+      for (const source of SOURCES) {
+        while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
+        const began = performance.now();
+        const settled = await store.settling.settle(source);
+        if (!settled) continue;
+        found = true;
+        rows.set(source, (rows.get(source) ?? 0) + settled.rows);
+        await delay(REST * (performance.now() - began), undefined, { signal });
+      }
+    }
+    if (rows.size > 0) log.info({ settled: Object.fromEntries(rows) }, 'settled stored rows');
+  };
+
+  const run = async () => {
+    for (let failed = false; ; ) {
+      await delay(failed ? RETRY_MS : EVERY_MS, undefined, { signal, ref: false });
+      failed = await round().then(
+        () => false,
+        (error: unknown) => {
+          // Harmless: a run is settled whole or not at all.
+          if (!signal.aborted) log.error({ err: error }, 'settling failed; it is tried again');
+          return true;
+        },
+      );
+    }
+  };
+  const running = run().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+
+  return {
+    /** Ends after the run at hand. */
+    async close() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

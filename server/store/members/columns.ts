@@ -1,0 +1,51 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { quoted } from '../engine.ts';
+import { columnOf, MEMBERS, type MemberSet, pathOf, recordsOf } from './members.ts';
+
+/**
+ * Gives each source's table the columns of its members. A set that is another than last time gets the next generation, for which
+ * settling fills the columns anew. Columns of members that are no longer asked for stay, as they cost next to nothing. Without `wanted`
+ * the sets stay as they are.
+ */
+export async function addMemberColumns(
+  connection: DuckDBConnection,
+  wanted: Readonly<Record<Source, readonly string[]>> | null,
+): Promise<ReadonlyMap<Source, MemberSet>> {
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjects();
+  const tables = await rows(
+    `select table_name from duckdb_tables() where table_name = 'member_sets'`,
+  );
+  // A schema of before, where rows are not settled.
+  if (tables.length === 0) return new Map();
+  const known = await rows('select source, generation, members from member_sets');
+  const columns = await rows('select table_name, column_name from duckdb_columns()');
+  const has = new Set(
+    columns.map(({ table_name: table, column_name: name }) => `${table} ${name}`),
+  );
+  const statements: string[] = [];
+  const sets = SOURCES.map((source): MemberSet => {
+    const last = known.find((row) => row.source === source);
+    const list = wanted?.[source] ?? (last ? String(last.members).split(' ') : MEMBERS[source]);
+    const written = list.join(' ');
+    const generation = Number(last?.generation ?? 0) + (last?.members === written ? 0 : 1);
+    const members = list.map(pathOf);
+    for (const name of members.map(columnOf))
+      if (!has.has(`${source} ${name}`))
+        statements.push(`alter table ${source} add column "${name}" json`);
+    if (last?.members !== written)
+      statements.push(
+        `delete from member_sets where source = '${source}'`,
+        `insert into member_sets values ('${source}', ${generation}, ${quoted(written)})`,
+      );
+    return { source, members, records: recordsOf(members), generation };
+  });
+  if (statements.length > 0) {
+    await connection.run('begin');
+    for (const statement of statements) await connection.run(statement);
+    await connection.run('commit');
+    // A schema change in the write-ahead log is what replay fails at.
+    await connection.run('checkpoint');
+  }
+  return new Map(sets.map((set) => [set.source, set]));
+}

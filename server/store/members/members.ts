@@ -1,0 +1,128 @@
+import { SOURCES, type Source } from '../../../ingest/index.ts';
+import type { Path, Shape } from '../../records/shapes.ts';
+
+/**
+ * The members of metadata that have columns of their own: what Studio's pages and reports, and the console, ask for most. Those of high
+ * cardinality that are seldom asked for, such as `request.search`, are left in the JSON, as each would take a twentieth of the store.
+ * The records on the way to a member are known, too, so that a question for `request.sb` passes over rows that have none.
+ */
+export const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
+  edge_logs: [
+    'request.method',
+    'request.path',
+    'request.headers.user_agent',
+    'request.headers.x_client_info',
+    'request.cf.country',
+    'request.sb.auth_user',
+    'request.sb.apikey.apikey.prefix',
+    'request.sb.jwt.apikey.payload.role',
+    'request.sb.jwt.authorization.payload.role',
+    'response.status_code',
+    'response.origin_time',
+    'response.headers.cf_cache_status',
+  ],
+  postgres_logs: [
+    'parsed.error_severity',
+    'parsed.sql_state_code',
+    'parsed.application_name',
+    'parsed.user_name',
+  ],
+  function_edge_logs: [
+    'function_id',
+    'execution_time_ms',
+    'request.method',
+    'request.pathname',
+    'response.status_code',
+    'response.headers.x_sb_edge_region',
+  ],
+  function_logs: ['event_type', 'function_id', 'level'],
+  auth_logs: ['level', 'status', 'path', 'method', 'msg', 'error', 'error_code', 'duration'],
+  realtime_logs: ['level'],
+  storage_logs: ['level', 'responseTime', 'req.method', 'res.statusCode'],
+  postgrest_logs: ['level'],
+  pgbouncer_logs: ['level'],
+};
+
+/**
+ * The built-in members and further ones, each once. Throws when a member stands within another one, or differs from another in letter
+ * case alone: a structure holds neither.
+ */
+export function withMembers(
+  more: Readonly<Record<Source, readonly string[]>>,
+): Record<Source, string[]> {
+  const lists = SOURCES.map((source): [Source, string[]] => {
+    const list = [...new Set([...MEMBERS[source], ...more[source]])];
+    const [names, records] = [list.map(pathOf), recordsOf(list.map(pathOf))];
+    const keys = [...names, ...records].map((path) => path.join('.').toLowerCase());
+    const twin = keys.find((key, i) => keys.indexOf(key) !== i);
+    if (twin !== undefined)
+      throw new Error(
+        `TAILPOND_COLUMNS: ${source} cannot have a column of "${twin}" and of something within it, or of the same name in other letter case`,
+      );
+    return [source, list];
+  });
+  return Object.fromEntries(lists) as Record<Source, string[]>;
+}
+
+/** The members of a source that have columns, and what `member_state` holds of a row. */
+export interface MemberSet {
+  readonly source: Source;
+  readonly members: readonly Path[];
+  /** The records that lead to them, those farther out first; the first is metadata's own. Each has a bit of `member_state`, from 0. */
+  readonly records: readonly Path[];
+  /** Goes up when the set changes. */
+  readonly generation: number;
+}
+
+/** `member_state`: the generation from here on, … */
+const GENERATION_BIT = 40n;
+/** … whether the columns are filled, which they cannot be where a record is several, … */
+const FILLED_BIT = 39n;
+/** … and whether the row stands in order with those around it (`sorting.ts`); below, a bit for each record that is there. */
+export const SORTED_BIT = 38n;
+
+/** Holds for rows that stand in order. */
+export const IS_SORTED = `member_state & ${1n << SORTED_BIT} <> 0`;
+
+/** The least `member_state` of rows that were looked at for the set. */
+export function settledFrom({ generation }: MemberSet): bigint {
+  return BigInt(generation) << GENERATION_BIT;
+}
+
+/** The least `member_state` of rows whose columns are filled. */
+export function filledFrom(set: MemberSet): bigint {
+  return settledFrom(set) | (1n << FILLED_BIT);
+}
+
+export function columnOf(member: Path): string {
+  return `metadata.${member.join('.')}`;
+}
+
+/** A member as it is written in settings and in the store. */
+export function pathOf(member: string): Path {
+  return member.split('.');
+}
+
+/** The records on the way to `members`, metadata's own first. */
+export function recordsOf(members: readonly Path[]): Path[] {
+  const records = new Map<string, Path>([['', []]]);
+  for (const member of members)
+    for (let length = 1; length < member.length; length++)
+      records.set(member.slice(0, length).join('.'), member.slice(0, length));
+  return [...records.values()];
+}
+
+export function shapeOf(members: readonly Path[]): Shape<null> {
+  const shape: Shape<null> = new Map();
+  for (const member of members) {
+    let record = shape;
+    for (const name of member.slice(0, -1)) {
+      const below = record.get(name) ?? new Map<string, Shape<null> | null>();
+      if (below === null) throw new Error(`BUG: ${member.join('.')} stands in a value`);
+      record.set(name, below);
+      record = below;
+    }
+    record.set(member.at(-1) ?? '', null);
+  }
+  return shape;
+}

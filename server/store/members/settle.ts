@@ -1,0 +1,281 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Source } from '../../../ingest/index.ts';
+import {
+  areObjects,
+  areSingles,
+  isArray,
+  listAt,
+  objectAt,
+  type Path,
+  readShapes,
+} from '../../records/shapes.ts';
+import { engineErrorKind } from '../errors.ts';
+import type { Writer } from '../write/writer.ts';
+import {
+  columnOf,
+  filledFrom,
+  type MemberSet,
+  SORTED_BIT,
+  settledFrom,
+  shapeOf,
+} from './members.ts';
+
+/** What became of rows that were settled. */
+export interface Settled {
+  readonly source: Source;
+  /** None when memory was wanting: fewer are tried the next time. */
+  readonly rows: number;
+  /** Whether they stand in order now. */
+  readonly sorted: boolean;
+}
+
+export interface Settling {
+  /**
+   * Settles the oldest rows of a source that are not: fills the columns of their members, and puts them in order of project and time, in
+   * one transaction between two batches. Null when there are fewer such rows than `least`, by default a full run.
+   */
+  settle(source: Source, least?: number): Promise<Settled | null>;
+}
+
+export interface SettlingOptions {
+  readonly writer: Pick<Writer, 'exclusive'>;
+  readonly ask: (sql: string) => Promise<Record<string, unknown>[]>;
+  readonly sets: ReadonlyMap<Source, MemberSet>;
+  /** The engine's memory limit, bytes. */
+  readonly memory: number;
+  readonly walBytes: () => number;
+}
+
+/** Rows that are settled at once: a quarter of a row group, in a quarter of a second. */
+export const RUN_ROWS = 30_720;
+/** The engine's vector, below which nothing is gained. */
+const LEAST_ROWS = 2048;
+/** A run's texts are in memory several times until it is committed. */
+const MEMORY_SHARE = 8;
+/** Until a checkpoint the rows are in memory as they were and as they are, and the log holds them whole. */
+const LOG_SHARE = 6;
+
+/** What a run holds, whatever order its rows stand in. */
+interface Survey {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Whether later rows were stored later, by their stamps: not so where the clock was set back meanwhile. */
+  readonly inOrder: boolean;
+  /** The same before and after. */
+  readonly digest: string;
+}
+
+/** Settling over the tables of a store (docs/decisions/0019). */
+export function createSettling({ writer, ask, sets, memory, walBytes }: SettlingOptions): Settling {
+  /** How many rows a source's next run has. */
+  const lengths = new Map<Source, number>();
+
+  return {
+    async settle(source, least = RUN_ROWS) {
+      const set = sets.get(source);
+      if (!set) return null;
+      const [place] = await ask(placeOf(set));
+      if (rowsBetween(place) < least) return null;
+      const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
+        const length = lengths.get(source) ?? RUN_ROWS;
+        try {
+          const result = await transaction((connection) =>
+            settleRun(connection, set, { length, least, mostBytes: memory / MEMORY_SHARE }),
+          );
+          lengths.delete(source);
+          return result;
+        } catch (error) {
+          if (engineErrorKind(error) !== 'memory') throw error;
+          await checkpoint();
+          lengths.set(source, Math.max(LEAST_ROWS, Math.floor(length / 2)));
+          if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
+          // What does not fit in the smallest run is read as it is stored.
+          return transaction((connection) => passOver(connection, set));
+        }
+      });
+      // By itself, so that a batch can go between.
+      if (settled && walBytes() > memory / LOG_SHARE)
+        await writer.exclusive(({ checkpoint }) => checkpoint());
+      return settled;
+    },
+  };
+}
+
+async function settleRun(
+  connection: DuckDBConnection,
+  set: MemberSet,
+  bounds: { readonly length: number; readonly least: number; readonly mostBytes: number },
+): Promise<Settled | null> {
+  const { source } = set;
+  const { length, mostBytes } = bounds;
+  const run = await firstRun(connection, set, bounds);
+  if (!run) return null;
+  const columns = await columnsOf(connection, source);
+  const first = await survey(connection, source, run, columns);
+  if (first.bytes > mostBytes && length > LEAST_ROWS) {
+    const fitting = Math.floor((length * mostBytes) / first.bytes);
+    return settleRun(connection, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
+  }
+  const result = await connection.run(
+    first.inOrder ? sortedRows(set, run, columns) : sameRows(set, run),
+  );
+  const after = await survey(connection, source, run, columns);
+  // They are the only copy: rather no order than one row that is another.
+  if (result.rowsChanged !== first.rows || after.digest !== first.digest)
+    throw new Error(
+      `Settling would have changed what is stored: ${result.rowsChanged} of ${first.rows} rows of ${source} from row ${run.first} on. Nothing was changed.`,
+    );
+  return { source, rows: first.rows, sorted: first.inOrder };
+}
+
+interface Run {
+  readonly first: number;
+  readonly until: number;
+}
+
+/** The place of the first rows that are not settled, if there are enough. */
+async function firstRun(
+  connection: DuckDBConnection,
+  set: MemberSet,
+  { length, least }: { readonly length: number; readonly least: number },
+): Promise<Run | null> {
+  const [place] = await rowsOf(connection, placeOf(set));
+  const first = Number(place?.first ?? 0);
+  return rowsBetween(place) >= least ? { first, until: first + length } : null;
+}
+
+/** The first and the last of the rows that are not settled. */
+function placeOf(set: MemberSet): string {
+  return `select min(rowid) as first, max(rowid) as last from ${set.source} where member_state < ${settledFrom(set)}`;
+}
+
+function rowsBetween(place: Record<string, unknown> | undefined): number {
+  return Number(place?.last ?? -1) - Number(place?.first ?? 0) + 1;
+}
+
+const within = ({ first, until }: Run) => `rowid >= ${first} and rowid < ${until}`;
+
+/** The columns of a source's table that a line gives. */
+async function columnsOf(connection: DuckDBConnection, source: Source): Promise<string[]> {
+  const rows = await rowsOf(
+    connection,
+    `select column_name as name from duckdb_columns() where table_name = '${source}' and database_name = current_database()`,
+  );
+  const names = rows.map(({ name }) => String(name));
+  return names.filter((name) => name !== 'member_state' && !name.startsWith('metadata.'));
+}
+
+async function survey(
+  connection: DuckDBConnection,
+  source: Source,
+  run: Run,
+  columns: readonly string[],
+): Promise<Survey> {
+  const list = columns.join(', ');
+  const [row] = await rowsOf(
+    connection,
+    `select
+      count(*) as rows,
+      sum(strlen(event_message) + coalesce(strlen(metadata), 0))::bigint as bytes,
+      coalesce(bool_and(before is null or before <= ingested_at), true) as in_order,
+      concat_ws(' ', bit_xor(digest), sum(digest)) as digest
+    from (
+      select
+        event_message,
+        metadata,
+        ingested_at,
+        lag(ingested_at) over (order by rowid) as before,
+        hash(${list}) as digest
+      from ${source}
+      where ${within(run)}
+    )`,
+  );
+  return {
+    rows: Number(row?.rows),
+    bytes: Number(row?.bytes ?? 0),
+    inOrder: row?.in_order === true,
+    digest: String(row?.digest),
+  };
+}
+
+/** Fills the columns of a run's rows, each where it stands. */
+function sameRows(set: MemberSet, run: Run): string {
+  const { source } = set;
+  return `update ${source} as t
+    set ${assignments(set, [])}, member_state = s.state | (t.member_state & ${1n << SORTED_BIT})
+    from (
+      select rowid as place, ${filled(set, 'metadata', 'read', false)}
+      from (select rowid, metadata, ${readMembers(set)} as read from ${source} where ${within(run)})
+    ) as s
+    where t.rowid = s.place and t.${within(run)}`;
+}
+
+/** The same, and puts the rows in order: among the places that they have, as rows between may have been removed. */
+function sortedRows(set: MemberSet, run: Run, columns: readonly string[]): string {
+  const { source } = set;
+  const list = columns.join(', ');
+  return `update ${source} as t
+    set ${assignments(set, columns)}, member_state = s.state
+    from (
+      select place, ${list}, ${filled(set, 'metadata', 'read', true)}
+      from (
+        select ${list}, ${readMembers(set)} as read, row_number() over (order by project, timestamp, rowid) as n
+        from ${source}
+        where ${within(run)}
+      )
+      join (
+        select rowid as place, row_number() over (order by rowid) as n
+        from ${source}
+        where ${within(run)}
+      ) using (n)
+    ) as s
+    where t.rowid = s.place and t.${within(run)}`;
+}
+
+function assignments({ members }: MemberSet, columns: readonly string[]): string {
+  return [
+    ...columns.map((name) => `${name} = s.${name}`),
+    ...members.map((member, i) => `"${columnOf(member)}" = s.m${i}`),
+  ].join(', ');
+}
+
+function readMembers({ members }: MemberSet): string {
+  return readShapes('metadata', shapeOf(members), () => 'JSON');
+}
+
+/** The state and the members of a row, of its metadata and what was read of it. */
+function filled(set: MemberSet, metadata: string, read: string, sorted: boolean): string {
+  const { records, members } = set;
+  const bits = (isThere: (path: Path) => string) =>
+    records.map((path, i) => `(${isThere(path)})::bigint * ${1n << BigInt(i)}`).join(' + ');
+  const objects = bits((path) => `${objectAt(read, path)} is not null`);
+  const singles = bits((path) => `coalesce(len(${listAt(read, path)}), 0) = 1`);
+  const base = settledFrom(set) | (sorted ? 1n << SORTED_BIT : 0n);
+  const plain = filledFrom(set) | base;
+  const state = `case
+    when ${areObjects(metadata, records)} then ${plain} + ${objects}
+    when ${areSingles(metadata, read, records)} then ${plain} + ${singles}
+    else ${base}
+  end as state`;
+  const values = members.map((member, i) => {
+    const name = `"${member.at(-1)}"`;
+    const record = member.slice(0, -1);
+    const [object, single] = [objectAt(read, record), `${listAt(read, record)}[1]`];
+    return `case when ${isArray(metadata)} then ${single}.${name} else ${object}.${name} end as m${i}`;
+  });
+  return [state, ...values].join(', ');
+}
+
+/** Marks the smallest run as looked at, and leaves its columns empty. */
+async function passOver(connection: DuckDBConnection, set: MemberSet): Promise<Settled | null> {
+  const run = await firstRun(connection, set, { length: LEAST_ROWS, least: LEAST_ROWS });
+  if (!run) return null;
+  const { rowsChanged } = await connection.run(
+    `update ${set.source} set member_state = ${settledFrom(set)} where ${within(run)}`,
+  );
+  return { source: set.source, rows: rowsChanged, sorted: false };
+}
+
+async function rowsOf(connection: DuckDBConnection, sql: string) {
+  return (await connection.runAndReadAll(sql)).getRowObjects();
+}

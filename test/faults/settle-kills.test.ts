@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { seeded } from '../bench/lines.ts';
+import { withFolder, withIngest, withService } from '../support/helpers.ts';
+import { faultCase, LONG } from './case.ts';
+import { newExpectedLines } from './expected-lines.ts';
+import { allStored, drop, endsWhole } from './lines.ts';
+
+const ROWS = 130_000;
+const KILLS = LONG ? 40 : 8;
+
+describe('settling and kill -9', () => {
+  faultCase(
+    'D26',
+    `${KILLS} times amid settling, while lines come in: each line is there once, and none has a part of another`,
+    () =>
+      withFolder(async (data) => {
+        const random = seeded(26);
+        const expectedLines = newExpectedLines();
+        let number = 0;
+        const dropLines = (count: number) => {
+          let text = '';
+          for (let i = 0; i < count; i++) {
+            const n = number++;
+            expectedLines.row(`line-${n}`);
+            const at = new Date(Date.UTC(2026, 10, 1) + Math.floor(random() * 1e9)).toISOString();
+            const request = { path: `/${n}`, method: n % 3 === 0 ? 'GET' : 'POST' };
+            const metadata = n % 5 === 0 ? [{ request: [request] }] : { request };
+            text += `${JSON.stringify({ id: `line-${n}`, timestamp: at, project: `p${n % 50}`, event_message: `message ${n} ${'x'.repeat(200)}`, metadata })}\n`;
+          }
+          drop(data, 'edge_logs/a.ndjson', text);
+        };
+        dropLines(ROWS);
+        const settledRows: number[] = [];
+        for (let kill = 0; kill < KILLS; kill++) {
+          await withService(data, async (service) => {
+            dropLines(500);
+            await allStored(service, expectedLines);
+            dropLines(500);
+            // All over the runs, which follow each other with rests between.
+            await delay(random() * 5000);
+            await service.end('SIGKILL');
+          });
+          settledRows.push(await whole(data));
+        }
+        const amid = settledRows.filter((rows) => rows > 0 && rows < ROWS);
+        expect(amid, 'kills while rows were settled').to.not.be.empty;
+        await endsWhole(data, expectedLines);
+        await whole(data);
+      }),
+    { timeoutMs: 600_000 },
+  );
+});
+
+/** Each row must be of one line. Gives how many rows are settled. */
+async function whole(data: string): Promise<number> {
+  return withIngest(data, async ({ store }) => {
+    const { rows } = await store.query(
+      `select
+          count(*) filter (
+            event_message not like 'message ' || substr(id, 6) || ' x%'
+            or project <> 'p' || (substr(id, 6)::bigint % 50)
+            or path <> '/' || substr(id, 6)
+            or coalesce(metadata ->> '$.request.path', metadata ->> '$[0].request[0].path') <> path
+            or (member_state > 0 and "metadata.request.path" is distinct from to_json(path))
+          ) as mixed,
+          count(*) filter (member_state > 0) as settled
+        from edge_logs`,
+      {},
+      { maxRows: 1 },
+    );
+    const [mixed, count] = rows[0] ?? [];
+    expect(Number(mixed)).to.equal(0);
+    return Number(count);
+  });
+}

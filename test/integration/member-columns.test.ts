@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
+
+const LOGS = '/api/endpoints/query/logs.all';
+/** A run that is settled has so many rows. */
+const RUN = 30_720;
+const MEMBERS = {
+  pgbouncer_logs: [
+    'path',
+    'n',
+    'request.path',
+    'request.n',
+    'request.headers.n',
+    'headers.path',
+    'headers.n',
+  ],
+};
+/** A line's metadata is an object or an array. */
+const SHAPES = METADATA.filter((metadata) => typeof metadata === 'object' && metadata !== null);
+const COPIES = Math.ceil(RUN / SHAPES.length);
+
+/** Writes every shape of metadata so often that a run is full; the entry's id names the shape and the copy. */
+async function store({ write, lines }: Served): Promise<void> {
+  for (let copy = 0; copy < COPIES; copy++)
+    write(
+      'pgbouncer_logs/a.ndjson',
+      SHAPES.map((metadata, i) => {
+        const at = new Date(Date.UTC(2026, 10, 1, 0, (i * 7919) % 1440)).toISOString();
+        const project = copy === 0 ? 'p' : `p${copy % 7}`;
+        return `${JSON.stringify({ id: `${i}-${copy}`, timestamp: at, project, event_message: 'm', metadata })}\n`;
+      }).join(''),
+    );
+  await lines(COPIES * SHAPES.length, 'pgbouncer_logs');
+}
+
+async function ask({ http }: Served, sql: string): Promise<Record<string, unknown>[]> {
+  const { body, status } = await http
+    .get(LOGS)
+    .query({ project: 'p', sql: sql.replace('from logs', 'from pgbouncer_logs') })
+    .set('X-API-KEY', TOKEN);
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body.result;
+}
+
+describe('members of metadata that have columns', () => {
+  it('give the same answers as metadata itself, whatever its shape', () =>
+    withFolder((data) =>
+      withApp(
+        data,
+        async (served) => {
+          await store(served);
+          const answers = async () => {
+            const found: Record<string, string[]> = {};
+            for (const [name, { sql }] of Object.entries(QUESTIONS))
+              found[name] = (await ask(served, sql)).map((row) => JSON.stringify(row)).sort();
+            return found;
+          };
+          const before = await answers();
+          const settled = await served.store.settling.settle('pgbouncer_logs');
+          expect(settled).to.deep.equal({ source: 'pgbouncer_logs', rows: RUN, sorted: true });
+          expect(await served.store.settling.settle('pgbouncer_logs')).to.equal(null);
+          const after = await answers();
+          for (const name of Object.keys(QUESTIONS))
+            expect(after[name], name).to.deep.equal(before[name]);
+        },
+        { members: MEMBERS },
+      ),
+    ));
+});

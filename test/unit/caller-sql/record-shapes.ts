@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+
+export type Json = null | string | number | Json[] | { [name: string]: Json };
+type Row = readonly (Json | undefined)[];
+
+const ROWS = 600;
+
+const { record, value } = fc.letrec<{ record: Json; value: Json }>((tie) => ({
+  record: fc.record(
+    { request: tie('value'), headers: tie('value'), path: tie('value'), n: tie('value') },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<Json>,
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom<Json>(null, 1, 20, 'a', '[', '}]', 'x[0]', ''),
+    { arbitrary: tie('record'), weight: 3 },
+    { arbitrary: fc.tuple(tie('record')) as fc.Arbitrary<Json>, weight: 4 },
+    { arbitrary: fc.array(tie('value'), { maxLength: 3 }) as fc.Arbitrary<Json>, weight: 1 },
+  ),
+}));
+/** Metadata in every shape: objects, arrays of one record and of several, and what is neither. */
+export const METADATA = fc.sample(
+  fc.oneof(
+    { arbitrary: record, weight: 3 },
+    { arbitrary: fc.tuple(record) as fc.Arbitrary<Json>, weight: 3 },
+    { arbitrary: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>, weight: 1 },
+    { arbitrary: value, weight: 1 },
+  ),
+  { seed: 7, numRuns: ROWS },
+);
+
+/** What UNNEST makes of a value: its elements, or itself. */
+function unnest(value: Json | undefined, left = false): (Json | undefined)[] {
+  const all = Array.isArray(value) ? value : [value];
+  const found = all.filter((each) => each !== null && each !== undefined);
+  return found.length === 0 && left ? [undefined] : found;
+}
+
+function isRecord(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return isRecord(value) ? value[name] : undefined;
+}
+
+/** `a.b` of an element: through an object, or through the first element of an array. */
+function within(value: Json | undefined, first: string, second: string): Json | undefined {
+  const below = member(value, first);
+  return member(Array.isArray(below) ? below[0] : below, second);
+}
+
+const text = (value: Json | undefined) =>
+  value === null || value === undefined || typeof value === 'string'
+    ? value
+    : JSON.stringify(value);
+
+/** What UNNEST makes of them: SQL over `logs`, and what its columns but `id` are for each entry. */
+export const QUESTIONS: Record<string, { sql: string; rows(metadata: Json): Row[] }> = {
+  'a record': {
+    sql: 'select id, m.path as a, m.n as b from logs cross join unnest(metadata) as m',
+    rows: (metadata) => unnest(metadata).map((m) => [member(m, 'path'), member(m, 'n')]),
+  },
+  'records within records': {
+    sql: 'select id, m.n as a, r.path as b, h.n as c from logs cross join unnest(metadata) as m cross join unnest(m.request) as r cross join unnest(r.headers) as h',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((r) =>
+          unnest(member(r, 'headers')).map((h) => [
+            member(m, 'n'),
+            member(r, 'path'),
+            member(h, 'n'),
+          ]),
+        ),
+      ),
+  },
+  'records beside each other, kept without': {
+    sql: 'select id, r.path as a, h.path as b from logs left join unnest(metadata) as m on true left join unnest(m.request) as r on true left join unnest(m.headers) as h on true',
+    rows: (metadata) =>
+      unnest(metadata, true).flatMap((m) =>
+        unnest(member(m, 'request'), true).flatMap((r) =>
+          unnest(member(m, 'headers'), true).map((h) => [member(r, 'path'), member(h, 'path')]),
+        ),
+      ),
+  },
+  'texts of members': {
+    sql: "select id, concat(m.path, '') as a, concat(r.n, '') as b from logs cross join unnest(metadata) as m left join unnest(m.request) as r on true",
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request'), true).map((r) => [
+          text(member(m, 'path')),
+          text(member(r, 'n')),
+        ]),
+      ),
+  },
+  'members farther down': {
+    sql: 'select id, m.request.path as a, r.headers.n as b from logs cross join unnest(metadata) as m left join unnest(m.headers) as r on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'headers'), true).map((r) => [
+          within(m, 'request', 'path'),
+          within(r, 'headers', 'n'),
+        ]),
+      ),
+  },
+  'the same record twice': {
+    sql: 'select id, x.n as a, y.n as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x left join unnest(m.request) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(m, 'request'), true).map((y) => [member(x, 'n'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'a field that is a record, too': {
+    sql: 'select id, x.headers as a, y.n as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x left join unnest(x.headers) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(x, 'headers'), true).map((y) => [member(x, 'headers'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'places of elements': {
+    sql: 'select id, x.n as a, o as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x with offset as o',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).map((x, place) => [member(x, 'n'), place]),
+      ),
+  },
+  'records behind commas and joins': {
+    sql: 'select id, x.n as a, y.n as b from logs, unnest(metadata) as m cross join unnest(m.request) as x left join unnest(x.headers) as y on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).flatMap((x) =>
+          unnest(member(x, 'headers'), true).map((y) => [member(x, 'n'), member(y, 'n')]),
+        ),
+      ),
+  },
+  'elements counted within a row': {
+    sql: 'select id, (select count(z.n) from unnest(m.request) as z) as a from logs cross join unnest(metadata) as m',
+    rows: (metadata) =>
+      unnest(metadata).map((m) => [
+        unnest(member(m, 'request')).filter((z) => (member(z, 'n') ?? null) !== null).length,
+      ]),
+  },
+  'how many there are': {
+    sql: 'select id, 1 as a from logs cross join unnest(metadata) as m cross join unnest(m.request) as r',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) => unnest(member(m, 'request')).map(() => [1])),
+  },
+};

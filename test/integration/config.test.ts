@@ -99,6 +99,16 @@ describe('settings', () => {
     expect(set({ TAILPOND_MIN_FREE: '2GB' }).minFree).to.equal(2e9);
   });
 
+  it('take members of sources', () => {
+    const { columns } = set({
+      TAILPOND_COLUMNS: 'edge_logs=a.b, auth_logs=provider,edge_logs=c-d',
+    });
+    expect(columns).to.include.all.keys('edge_logs', 'pgbouncer_logs');
+    expect(columns.edge_logs).to.deep.equal(['a.b', 'c-d']);
+    expect(columns.auth_logs).to.deep.equal(['provider']);
+    expect(set({ TAILPOND_SETTLING: 'off' }).settling).to.equal(false);
+  });
+
   it('take ports, levels, origins and tokens', () => {
     for (const port of ['0', '1', '65535'])
       expect(set({ TAILPOND_PORT: port }).port).to.equal(Number(port));
@@ -131,6 +141,16 @@ describe('settings', () => {
     ],
     TAILPOND_MAX_DISK: ['20', '1MB', '20GB,edge_logs=1', '20GB,nope=10GB', '80%', '10TBB'],
     TAILPOND_MIN_FREE: ['none', '500', '-1MB', '5%'],
+    TAILPOND_COLUMNS: [
+      'request.search',
+      'nope=request.search',
+      'edge_logs=',
+      'edge_logs=request..search',
+      "edge_logs=request.it's",
+      'edge_logs=a,edge_logs=a',
+      'edge_logs=a=b',
+    ],
+    TAILPOND_SETTLING: ['yes', 'true', '1'],
     TAILPOND_CORS_ORIGIN: [
       'example.org',
       'https://example.org/',

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
-import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { type Served, spawnService, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
@@ -67,4 +68,45 @@ describe('members of metadata that have columns', () => {
         { members: MEMBERS },
       ),
     ));
+
+  it('are filled again when their list changes, and until then the JSON counts', () =>
+    withFolder(async (data) => {
+      const found: string[][] = [];
+      const look = async (served: Served) => {
+        const { sql } = QUESTIONS['records within records'] as { sql: string };
+        found.push((await ask(served, sql)).map((row) => JSON.stringify(row)).sort());
+      };
+      await withApp(
+        data,
+        async (served) => {
+          await store(served);
+          await served.store.settling.settle('pgbouncer_logs');
+          await look(served);
+        },
+        { members: MEMBERS },
+      );
+      for (const pgbouncer_logs of [
+        ['path', 'n'],
+        ['n', 'request.n', 'request.path'],
+      ])
+        await withApp(
+          data,
+          async (served) => {
+            await look(served);
+            const settled = await served.store.settling.settle('pgbouncer_logs');
+            expect(settled?.rows).to.equal(RUN);
+            await look(served);
+          },
+          { members: { pgbouncer_logs } },
+        );
+      for (const rows of found) expect(rows).to.deep.equal(found[0]);
+    }));
+
+  it('cannot be of a record and of something within it, and the start says so', () =>
+    withFolder(async (data) => {
+      const env = { TAILPOND_COLUMNS: 'edge_logs=request.method.name' };
+      const { child, errors } = spawnService(data, { env });
+      expect((await once(child, 'close'))[0]).to.equal(78);
+      expect(errors.join('\n')).to.match(/TAILPOND_COLUMNS: edge_logs .*"request.method"/);
+    }));
 });

@@ -10,8 +10,8 @@ export interface SettlingJobOptions {
 /** How often is looked for rows to settle, where something was stored since. */
 const EVERY_MS = 5000;
 /** Ingest goes first: rows are settled once nothing has been written for this long, … */
-const QUIET_MS = 40;
-const LOOK_MS = 20;
+const QUIET_MS = 20;
+const LOOK_MS = 10;
 /** … and after each run there is a rest of so many times what it took. */
 const REST = 2;
 /** A failure is tried again after this time. */
@@ -37,7 +37,8 @@ export function startSettling({ store, log }: SettlingJobOptions) {
         if (!settled) continue;
         found = true;
         rows.set(source, (rows.get(source) ?? 0) + settled.rows);
-        await delay(REST * (performance.now() - began), undefined, { signal });
+        const restMs = settled.rows === 0 ? EVERY_MS : REST * (performance.now() - began);
+        await delay(restMs, undefined, { signal });
       }
     }
     if (rows.size > 0) log.info({ settled: Object.fromEntries(rows) }, 'settled stored rows');
@@ -51,6 +52,7 @@ export function startSettling({ store, log }: SettlingJobOptions) {
         (error: unknown) => {
           // Harmless: a run is settled whole or not at all.
           if (!signal.aborted) log.error({ err: error }, 'settling failed; it is tried again');
+          looked = -1n;
           return true;
         },
       );

@@ -23,6 +23,8 @@ interface SelectItem {
   readonly column_names?: readonly string[];
 }
 
+const STANDARD = 'STANDARD_HANDLING';
+
 interface Definition {
   readonly key: string;
   readonly value: { readonly query: { readonly node: SelectNode } };
@@ -102,16 +104,29 @@ function setOf(node: SelectNode, earlier: number, sets: Store['members']): Membe
   const { select_list: list = [], from_table: table, modifiers } = node;
   const name = String(table?.table_name ?? '').toLowerCase();
   const isTable = table?.type === 'BASE_TABLE' && table.schema_name === 'main' && isSource(name);
-  if (!isTable || !isEmpty(table.column_name_alias) || node.type !== 'SELECT_NODE' || earlier > 0)
-    return null;
-  const isSame = [modifiers, ...CHANGING.map((clause) => node[clause])].every(isEmpty);
-  const hasMetadata = list.some(
-    (item) =>
-      item.class === 'COLUMN_REF' &&
-      item.column_names?.at(-1)?.toLowerCase() === 'metadata' &&
-      (item.alias ?? '') === '',
+  if (!isTable || node.type !== 'SELECT_NODE' || earlier > 0) return null;
+  const clauses = [
+    modifiers,
+    table.column_name_alias,
+    table.sample,
+    ...CHANGING.map((clause) => node[clause]),
+  ];
+  const { aggregate_handling: handling = STANDARD } = node;
+  const isSame = clauses.every(isEmpty) && handling === STANDARD;
+  const columns = list.map(({ class: kind, column_names: names = [], alias = '' }) => {
+    const ofTable = names.length === 2 && [name, table.alias].includes(names[0]?.toLowerCase());
+    const isColumn = kind === 'COLUMN_REF' && (names.length === 1 || ofTable);
+    return isColumn
+      ? { name: names.at(-1)?.toLowerCase() ?? '', alias: alias.toLowerCase() }
+      : null;
+  });
+  // What stands there besides could take a column's name, or be another each time that it is asked.
+  const isPlain = columns.every(
+    (column) => column && !/^(?:member_state$|metadata\.)/.test(column.alias || column.name),
   );
-  return isSame && hasMetadata ? (sets.get(name) ?? null) : null;
+  const hasMetadata = columns.some((column) => column?.name === 'metadata' && !column.alias);
+  const others = columns.filter((column) => (column?.alias || column?.name) === 'metadata');
+  return isSame && isPlain && hasMetadata && others.length === 1 ? (sets.get(name) ?? null) : null;
 }
 
 function isEmpty(clause: unknown): boolean {

@@ -91,7 +91,7 @@ export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, P
   readonly settling: Settling;
   /** The members of each source that have columns of their own. */
   readonly members: ReadonlyMap<Source, MemberSet>;
-  /** For how long nothing has been written, ms; 0 while something is. */
+  /** For how long nothing has been written, ms; 0 while something is, or while a copy is made or all is read. */
   quietMs(): number;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
   readonly callerPool: Pick<QueryPool, 'query' | 'stats'>;
@@ -230,8 +230,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       folder: join(sql, 'retention'),
       clock,
     });
-    const settling = createSettling({ writer: between, ask, sets: members, memory, walBytes });
     const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
+    const settling = createSettling({
+      writer: between,
+      ask,
+      sets: members,
+      memory,
+      walBytes,
+      room,
+      now: clock.now,
+    });
 
     const parquet = createParquet({ background, staging, minFree });
     const backup = createBackup({
@@ -257,7 +265,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       retention,
       settling,
       members,
-      quietMs: () => writer.quietMs(),
+      quietMs: () => (background.busy() ? 0 : writer.quietMs()),
       commits: () => writer.commits(),
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
       probe: () => fatal(own.probe()),

@@ -1,11 +1,11 @@
 -- The last of the first {until} rows that has expired, and how many there are up to it. Rows stand in the order they
 -- were stored in, so one that is followed by an expired row has expired, and one that follows a row to keep has not,
--- whatever a wrong clock stamped them with. Rows that were sorted stand in another order, but only within a run of {run} rows, and only
--- where the clock was not set back: of these each goes by its own stamp, up to `near`.
+-- whatever a wrong clock stamped them with. Rows that were sorted stand in another order within a run of {run} rows; as only those are sorted
+-- that have later stamps than all before them, each of these goes by its own. The last run may go on in the next row group.
 with head as (
   select rowid as position, {stamp} as stamp, {sorted} as sorted
   from {table}
-  where rowid < {until} and {belongs}
+  where (rowid < {until} or (rowid < {until} + {run} and {sorted})) and {belongs}
 ),
 kept as (
   select coalesce(min(position), {until}) as position
@@ -13,28 +13,24 @@ kept as (
   where stamp >= make_timestamp_ms({cutoff}) and stamp <= make_timestamp_ms({wall})
 ),
 expired as (
-  select
-    coalesce(max(head.position) filter (head.position < kept.position), -1) as last,
-    max(kept.position) + {run} as near
+  select coalesce(max(head.position), -1) as last
   from head, kept
   where
-    head.position < kept.position + {run}
+    head.position < kept.position
     and head.stamp >= make_timestamp_ms({earliest})
     and head.stamp < make_timestamp_ms({cutoff})
 )
 select
   last,
-  near,
   count(*) as rows,
   epoch_ms(min(stamp)) as oldest,
   epoch_ms(max(stamp)) as newest
 from head, expired
 where
-  position <= last
+  (position <= last and not sorted)
   or (
     sorted
-    and position < near
     and stamp >= make_timestamp_ms({earliest})
     and stamp < make_timestamp_ms({cutoff})
   )
-group by last, near
+group by last

@@ -1,5 +1,5 @@
 -- Members of metadata have columns of their own, which the service adds as its settings say (decision 0019). `member_state` tells what
--- holds of a row: 0 until its columns are filled.
+-- holds of a row: 0 until it is settled.
 alter table edge_logs add column member_state bigint default 0;
 alter table postgres_logs add column member_state bigint default 0;
 alter table function_edge_logs add column member_state bigint default 0;

@@ -21,7 +21,7 @@ export async function addMemberColumns(
   const known = await rows('select source, generation, members from member_sets');
   const columns = await rows('select table_name, column_name from duckdb_columns()');
   const has = new Set(
-    columns.map(({ table_name: table, column_name: name }) => `${table} ${name}`),
+    columns.map(({ table_name: table, column_name: name }) => `${table} ${name}`.toLowerCase()),
   );
   const statements: string[] = [];
   const sets = SOURCES.map((source): MemberSet => {
@@ -31,7 +31,7 @@ export async function addMemberColumns(
     const generation = Number(last?.generation ?? 0) + (last?.members === written ? 0 : 1);
     const members = list.map(pathOf);
     for (const name of members.map(columnOf))
-      if (!has.has(`${source} ${name}`))
+      if (!has.has(`${source} ${name}`.toLowerCase()))
         statements.push(`alter table ${source} add column "${name}" json`);
     if (last?.members !== written)
       statements.push(

@@ -59,6 +59,10 @@ export function withMembers(
       throw new Error(
         `TAILPOND_COLUMNS: ${source} cannot have a column of "${twin}" and of something within it, or of the same name in other letter case`,
       );
+    if (records.length > SORTED_BIT)
+      throw new Error(
+        `TAILPOND_COLUMNS: the members of ${source} stand in ${records.length} records; ${SORTED_BIT} are allowed`,
+      );
     return [source, list];
   });
   return Object.fromEntries(lists) as Record<Source, string[]>;
@@ -78,7 +82,7 @@ export interface MemberSet {
 const GENERATION_BIT = 40n;
 /** … whether the columns are filled, which they cannot be where a record is several, … */
 const FILLED_BIT = 39n;
-/** … and whether the row stands in order with those around it (`sorting.ts`); below, a bit for each record that is there. */
+/** … and whether the row stands in order with those around it (`settle.ts`); below, a bit for each record that is there. */
 export const SORTED_BIT = 38n;
 
 /** Holds for rows that stand in order. */

@@ -44,6 +44,9 @@ export interface SettlingOptions {
   /** The engine's memory limit, bytes. */
   readonly memory: number;
   readonly walBytes: () => number;
+  /** Why the disk has no room for so many bytes; null when it has. */
+  readonly room: (bytes: number) => Promise<string | null>;
+  readonly now: () => number;
 }
 
 /** Rows that are settled at once: a quarter of a row group, in a quarter of a second. */
@@ -59,16 +62,32 @@ const LOG_SHARE = 6;
 interface Survey {
   readonly rows: number;
   readonly bytes: number;
-  /** Whether later rows were stored later, by their stamps: not so where the clock was set back meanwhile. */
+  /**
+   * Whether later rows were stored later, by their stamps, than all before them, and none in the future: not so where the clock was
+   * set, back or ahead. Retention then needs the order that they were stored in.
+   */
   readonly inOrder: boolean;
   /** The same before and after. */
   readonly digest: string;
 }
 
 /** Settling over the tables of a store (docs/decisions/0019). */
-export function createSettling({ writer, ask, sets, memory, walBytes }: SettlingOptions): Settling {
+export function createSettling({
+  writer,
+  ask,
+  sets,
+  memory,
+  walBytes,
+  room,
+  now,
+}: SettlingOptions): Settling {
   /** How many rows a source's next run has. */
   const lengths = new Map<Source, number>();
+  const isLogLong = () => walBytes() > memory / LOG_SHARE;
+  /** By itself, so that a batch can go between. */
+  const writeBack = async () => {
+    if (isLogLong()) await writer.exclusive(({ checkpoint }) => checkpoint());
+  };
 
   return {
     async settle(source, least = RUN_ROWS) {
@@ -76,26 +95,32 @@ export function createSettling({ writer, ask, sets, memory, walBytes }: Settling
       if (!set) return null;
       const [place] = await ask(placeOf(set));
       if (rowsBetween(place) < least) return null;
+      await writeBack();
+      // A query that began before is in the way of the checkpoint, or the disk is full.
+      if (isLogLong() || (await room(memory)) !== null) return { source, rows: 0, sorted: false };
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
         const length = lengths.get(source) ?? RUN_ROWS;
         try {
           const result = await transaction((connection) =>
-            settleRun(connection, set, { length, least, mostBytes: memory / MEMORY_SHARE }),
+            settleRun(connection, set, {
+              length,
+              least,
+              mostBytes: memory / MEMORY_SHARE,
+              nowMs: now(),
+            }),
           );
           lengths.delete(source);
           return result;
         } catch (error) {
           if (engineErrorKind(error) !== 'memory') throw error;
-          await checkpoint();
           lengths.set(source, Math.max(LEAST_ROWS, Math.floor(length / 2)));
+          await checkpoint();
           if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
           // What does not fit in the smallest run is read as it is stored.
           return transaction((connection) => passOver(connection, set));
         }
       });
-      // By itself, so that a batch can go between.
-      if (settled && walBytes() > memory / LOG_SHARE)
-        await writer.exclusive(({ checkpoint }) => checkpoint());
+      await writeBack();
       return settled;
     },
   };
@@ -104,10 +129,15 @@ export function createSettling({ writer, ask, sets, memory, walBytes }: Settling
 async function settleRun(
   connection: DuckDBConnection,
   set: MemberSet,
-  bounds: { readonly length: number; readonly least: number; readonly mostBytes: number },
+  bounds: {
+    readonly length: number;
+    readonly least: number;
+    readonly mostBytes: number;
+    readonly nowMs: number;
+  },
 ): Promise<Settled | null> {
   const { source } = set;
-  const { length, mostBytes } = bounds;
+  const { length, mostBytes, nowMs } = bounds;
   const run = await firstRun(connection, set, bounds);
   if (!run) return null;
   const columns = await columnsOf(connection, source);
@@ -116,16 +146,35 @@ async function settleRun(
     const fitting = Math.floor((length * mostBytes) / first.bytes);
     return settleRun(connection, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
   }
-  const result = await connection.run(
-    first.inOrder ? sortedRows(set, run, columns) : sameRows(set, run),
-  );
+  const sorted = first.inOrder && (await isLatest(connection, source, run, nowMs));
+  const result = await connection.run(sorted ? sortedRows(set, run, columns) : sameRows(set, run));
   const after = await survey(connection, source, run, columns);
   // They are the only copy: rather no order than one row that is another.
   if (result.rowsChanged !== first.rows || after.digest !== first.digest)
     throw new Error(
       `Settling would have changed what is stored: ${result.rowsChanged} of ${first.rows} rows of ${source} from row ${run.first} on. Nothing was changed.`,
     );
-  return { source, rows: first.rows, sorted: first.inOrder };
+  return { source, rows: first.rows, sorted };
+}
+
+/** Whether no row before a run was stored later than its first, by their stamps, and none of it in the future. */
+async function isLatest(
+  connection: DuckDBConnection,
+  source: Source,
+  run: Run,
+  nowMs: number,
+): Promise<boolean> {
+  const [row] = await rowsOf(
+    connection,
+    `select
+      min(ingested_at) filter (${within(run)})
+          >= coalesce(max(ingested_at) filter (rowid < ${run.first}), timestamp '1970-01-01')
+        and max(ingested_at) filter (${within(run)}) <= make_timestamp(${Math.ceil(nowMs)}::bigint * 1000 + 1000000)
+        as latest
+      from ${source}
+      where rowid < ${run.until}`,
+  );
+  return row?.latest === true;
 }
 
 interface Run {
@@ -271,7 +320,7 @@ async function passOver(connection: DuckDBConnection, set: MemberSet): Promise<S
   const run = await firstRun(connection, set, { length: LEAST_ROWS, least: LEAST_ROWS });
   if (!run) return null;
   const { rowsChanged } = await connection.run(
-    `update ${set.source} set member_state = ${settledFrom(set)} where ${within(run)}`,
+    `update ${set.source} set member_state = ${settledFrom(set)} | (member_state & ${1n << SORTED_BIT}) where ${within(run)}`,
   );
   return { source: set.source, rows: rowsChanged, sorted: false };
 }

@@ -151,11 +151,16 @@ export function createRetention(options: RetentionOptions): Retention {
             : await first(expired({ ...step, group: { ...step.group, until } }, moment));
         const rows = Number(found.rows ?? 0);
         const [oldestMs, newestMs] = [Number(found.oldest), Number(found.newest)];
-        if (rows === 0 || rows > step.group.rows || newestMs > step.group.newestMs) return null;
-        const apart = `${sorted} and rowid < ${Math.min(until, Number(found.near))}
+        if (
+          rows === 0 ||
+          rows > step.group.rows + (step.cutoffMs === null ? 0 : RUN_ROWS) ||
+          newestMs > step.group.newestMs
+        )
+          return null;
+        const apart = `${sorted} and rowid < ${until + RUN_ROWS}
           and ${stamp} >= ${earliest} and ${stamp} < make_timestamp_ms(${step.cutoffMs})`;
         const beginning = `rowid <= ${Number(found.last)}`;
-        const going = `(${step.cutoffMs === null ? beginning : `${beginning} or ${apart}`}) and ${belongs}`;
+        const going = `(${step.cutoffMs === null ? beginning : `(${beginning} and not (${sorted})) or (${apart})`}) and ${belongs}`;
         if (step.kind === 'rejected')
           await connection.run(
             `delete from rejected_rest where (source, file, "offset", rejected_at) in

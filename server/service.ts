@@ -190,7 +190,7 @@ export async function runService(
     closers.push(pushFiles.close);
     const retention = startRetention({ retention: opened.retention, limits: config, log: logger });
     closers.push(retention.close);
-    if (config.settling) closers.push(startSettling({ store: opened, log: logger }).close);
+    if (config.settling) closers.push(startSettling({ store: opened, ingest, log: logger }).close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
       maxBytes: CACHE_BYTES,

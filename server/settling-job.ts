@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type IngestLog, SOURCES, type Source } from '../ingest/index.ts';
+import { type Ingest, type IngestLog, SOURCES, type Source } from '../ingest/index.ts';
 import type { Store } from './store/index.ts';
 
 export interface SettlingJobOptions {
   readonly store: Pick<Store, 'settling' | 'commits' | 'quietMs'>;
-  readonly log: Pick<IngestLog, 'info' | 'error'>;
+  readonly ingest: Pick<Ingest, 'status'>;
+  readonly log: Pick<IngestLog, 'info' | 'warn'>;
 }
 
 /** How often is looked for rows to settle, where something was stored since. */
@@ -12,16 +13,22 @@ const EVERY_MS = 5000;
 /** Ingest goes first: rows are settled once nothing has been written for this long, … */
 const QUIET_MS = 20;
 const LOOK_MS = 10;
+/** … and while no more than this is still to be stored: a backlog needs the memory. */
+const BACKLOG_BYTES = 4 * 1024 * 1024;
 /** … and after each run there is a rest of so many times what it took. */
 const REST = 2;
 /** A failure is tried again after this time. */
 const RETRY_MS = 60_000;
 
 /** Settles stored rows in the background, from now on, until closed. */
-export function startSettling({ store, log }: SettlingJobOptions) {
+export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let looked = -1n;
+
+  const hasBacklog = () =>
+    ingest.status().sources.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0) >
+    BACKLOG_BYTES;
 
   const round = async (): Promise<void> => {
     if (store.commits().storedUs === looked) return;
@@ -31,6 +38,7 @@ export function startSettling({ store, log }: SettlingJobOptions) {
       // What is stored while it looks is looked at the next time.
       looked = store.commits().storedUs;
       for (const source of SOURCES) {
+        while (hasBacklog()) await delay(EVERY_MS, undefined, { signal });
         while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
         const began = performance.now();
         const settled = await store.settling.settle(source);
@@ -51,7 +59,7 @@ export function startSettling({ store, log }: SettlingJobOptions) {
         () => false,
         (error: unknown) => {
           // Harmless: a run is settled whole or not at all.
-          if (!signal.aborted) log.error({ err: error }, 'settling failed; it is tried again');
+          if (!signal.aborted) log.warn({ err: error }, 'settling failed; it is tried again');
           looked = -1n;
           return true;
         },

@@ -37,8 +37,8 @@ describe('settling and kill -9', () => {
             dropLines(500);
             await allStored(service, expectedLines);
             dropLines(500);
-            // All over the runs, which follow each other with rests between.
-            await delay(random() * 5000);
+            // The service looks for rows after five seconds; then runs follow each other with rests between.
+            await delay(5000 + random() * 6000);
             await service.end('SIGKILL');
           });
           settledRows.push(await whole(data));

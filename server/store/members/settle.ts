@@ -54,7 +54,7 @@ export const RUN_ROWS = 30_720;
 /** The engine's vector, below which nothing is gained. */
 const LEAST_ROWS = 2048;
 /** A run's texts are in memory several times until it is committed. */
-const MEMORY_SHARE = 8;
+const MEMORY_SHARE = 16;
 /** Until a checkpoint the rows are in memory as they were and as they are, and the log holds them whole. */
 const LOG_SHARE = 6;
 
@@ -114,7 +114,8 @@ export function createSettling({
         } catch (error) {
           if (engineErrorKind(error) !== 'memory') throw error;
           lengths.set(source, Math.max(LEAST_ROWS, Math.floor(length / 2)));
-          await checkpoint();
+          // Where memory is wanting even for this, it is given back by what else goes on.
+          await checkpoint().catch(() => {});
           if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
           // What does not fit in the smallest run is read as it is stored.
           return transaction((connection) => passOver(connection, set));

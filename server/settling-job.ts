@@ -17,6 +17,10 @@ const LOOK_MS = 10;
 const BACKLOG_BYTES = 4 * 1024 * 1024;
 /** … and after each run there is a rest of so many times what it took. */
 const REST = 2;
+/** Rows that fill no run get their columns where there are so many, … */
+const LEAST_FILLED = 2048;
+/** … and all of them once nothing has been stored for this long. */
+const IDLE_MS = 30_000;
 /** A failure is tried again after this time. */
 const RETRY_MS = 60_000;
 
@@ -25,21 +29,43 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let looked = -1n;
+  let [looksAt, areAllFilled] = [0, true];
 
   const hasBacklog = () =>
     ingest.status().sources.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0) >
     BACKLOG_BYTES;
 
+  const mayWrite = async () => {
+    while (hasBacklog()) await delay(EVERY_MS, undefined, { signal });
+    while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
+  };
+
+  const fill = async (least: number) => {
+    for (const source of SOURCES) {
+      for (let filled = 1; filled > 0; ) {
+        await mayWrite();
+        const began = performance.now();
+        filled = await store.settling.fill(source, least);
+        if (filled > 0) await delay(REST * (performance.now() - began), undefined, { signal });
+      }
+    }
+  };
+
   const round = async (): Promise<void> => {
-    if (store.commits().storedUs === looked) return;
+    if (store.commits().storedUs === looked) {
+      if (areAllFilled || performance.now() - looksAt < IDLE_MS) return;
+      await fill(1);
+      areAllFilled = true;
+      return;
+    }
     const rows = new Map<Source, number>();
     for (let found = true; found && !signal.aborted; ) {
       found = false;
       // What is stored while it looks is looked at the next time.
       looked = store.commits().storedUs;
+      [looksAt, areAllFilled] = [performance.now(), false];
       for (const source of SOURCES) {
-        while (hasBacklog()) await delay(EVERY_MS, undefined, { signal });
-        while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
+        await mayWrite();
         const began = performance.now();
         const settled = await store.settling.settle(source);
         if (!settled) continue;
@@ -49,6 +75,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
         await delay(restMs, undefined, { signal });
       }
     }
+    await fill(LEAST_FILLED);
     if (rows.size > 0) log.info({ settled: Object.fromEntries(rows) }, 'settled stored rows');
   };
 

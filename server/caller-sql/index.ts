@@ -34,9 +34,14 @@ export interface Translation {
   readonly sql: string;
   /**
    * When the newest rows of a view are asked for: the view, how many rows are wanted, and the statement that gives how many there are
-   * (`found`) and the moment of the last one (`oldest`).
+   * (`found`) and the moment of the last one (`oldest`). `narrow`: that one reads no texts and no JSON, where members have columns.
    */
-  readonly newest: { readonly view: string; readonly rows: number; readonly sql: string } | null;
+  readonly newest: {
+    readonly view: string;
+    readonly rows: number;
+    readonly sql: string;
+    readonly narrow: boolean;
+  } | null;
   /** The views that it reads, by their names in lower case. */
   readonly views: ReadonlySet<string>;
 }
@@ -102,7 +107,8 @@ export async function translate(
     newest:
       checked.newestOf !== null && key && !checked.offset
         ? {
-            view: checked.newestOf,
+            view: checked.newestOf.view,
+            narrow: checked.newestOf.isNarrow(),
             rows: asked,
             sql: print(
               sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${end}) as o`,

@@ -77,9 +77,9 @@ function run(
   ask: (sql: string, more: Values, limits: { maxBytes?: number }) => Promise<Rows>,
 ): Promise<Rows> {
   if (!question || !windows) return ask(sql, {}, { maxBytes: MAX_BYTES });
-  const { view, rows, sql: oldest } = question;
+  const { view, rows, sql: oldest, narrow } = question;
   return newest(
-    { source: view, rows, sql, oldest, selective: true, windows },
+    { source: view, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
     values,
     store,
     (text, more) => ask(text, more, text === sql ? { maxBytes: MAX_BYTES } : {}),

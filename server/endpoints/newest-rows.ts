@@ -15,8 +15,11 @@ export interface NewestQuestion {
   readonly sql: string;
   /** The statement that gives how many rows that one has, and the oldest of their timestamps. */
   readonly oldest: string;
-  /** Whether its conditions read as much as its rows: then all but small windows are asked for the rows at once. */
-  readonly selective: boolean;
+  /**
+   * What its conditions read: next to nothing, columns that are small beside the rows', or as much as these. Then farther windows are not
+   * asked which rows are the newest but for the rows at once.
+   */
+  readonly reads: 'little' | 'columns' | 'rows';
   /** The parameters that bound it in time. */
   readonly windows: Pick<Windows, 'from' | 'until'>;
 }
@@ -27,7 +30,7 @@ export interface NewestQuestion {
  * (docs/decisions/0006).
  */
 export async function newest(
-  { source, rows: wanted, sql, oldest: oldestSql, selective, windows }: NewestQuestion,
+  { source, rows: wanted, sql, oldest: oldestSql, reads, windows }: NewestQuestion,
   values: Values,
   store: Pick<Store, 'span'>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
@@ -43,9 +46,13 @@ export async function newest(
   };
   const starts = [...windowStarts(wanted, reach, Date.now())];
   const farthest = starts.at(-1) ?? 0;
-  for (const start of selective ? starts.filter((each) => isSmall(each, reach)) : starts) {
+  const isWorthwhile = (start: number) =>
+    reads === 'little' || isSmall(start, reach) || (reads === 'columns' && start === farthest);
+  for (const start of starts.filter(isWorthwhile)) {
     const { rows } = await ask(oldestSql, from(start));
     const [found = 0, oldest = null] = rows[0] ?? [];
+    // There are no others, or none at all.
+    if (start === farthest) return ask(sql, from(epochMs(oldest) ?? reach.newestMs));
     if (Number(found) < wanted) continue;
     const answer = await ask(sql, from(epochMs(oldest) ?? start));
     // Fewer when retention took some in between.
@@ -67,7 +74,7 @@ export function questionOf({ sql, maxRows }: SavedQuery, windows: Windows): Newe
     rows: Math.min(rows, maxRows),
     sql,
     oldest: oldestOf(sql),
-    selective: false,
+    reads: 'little',
     windows,
   };
 }

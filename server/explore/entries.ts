@@ -1,4 +1,4 @@
-import { newest, oldestOf } from '../endpoints/newest-rows.ts';
+import { type NewestQuestion, newest, oldestOf } from '../endpoints/newest-rows.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { BETWEEN, type Filter } from './filter.ts';
 
@@ -34,12 +34,12 @@ export async function newestEntries(
       and timestamp >= $newest_from::timestamp
     order by ${source}.timestamp desc
     limit ${limit + 1}`;
-  const question = {
+  const question: NewestQuestion = {
     source,
     rows: limit + 1,
     sql,
     oldest: oldestOf(sql),
-    selective: values.search !== null,
+    reads: values.search === null ? 'little' : 'rows',
     windows: { from: 'from', until: 'to' },
   };
   const rows = await newest(question, values, store, (text, bound) =>

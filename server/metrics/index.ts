@@ -19,7 +19,7 @@ import { storeMetrics } from './store.ts';
 export type { MeasureRequest } from './requests.ts';
 
 export interface MetricsDeps {
-  readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'stats' | 'callerPool'>;
+  readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'settling' | 'stats' | 'callerPool'>;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly cache: Pick<Cache, 'stats'>;
   readonly endpoints: Pick<Endpoints, 'all'>;

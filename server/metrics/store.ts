@@ -38,7 +38,7 @@ const REMOVED: typeof STORED = [
 /** Adds what is stored, what retention removed, what that takes of the disk, and whether all is well. */
 export function storeMetrics(
   registry: Registry,
-  store: Pick<Store, 'disk' | 'probe'>,
+  store: Pick<Store, 'disk' | 'probe' | 'settling'>,
   ingest: Pick<Ingest, 'status'>,
   ledger: KeptLedger,
 ): void {
@@ -62,6 +62,13 @@ export function storeMetrics(
 
   for (const metric of STORED) bySource('gauge', metric);
   for (const metric of REMOVED) bySource('counter', metric);
+  lookedUp(registry, {
+    kind: 'counter',
+    name: 'tailpond_settled_rows_total',
+    help: 'Rows that were put in order, and whose members got columns, since the start.',
+    labels: ['source'],
+    read: async () => Array.from(store.settling.rows(), ([source, rows]) => [{ source }, rows]),
+  });
   lookedUp(registry, {
     kind: 'gauge',
     name: 'tailpond_store_file_bytes',

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
+import { seeded } from '../bench/random.ts';
 import { type Served, spawnService, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
 
@@ -58,6 +59,13 @@ describe('members of metadata that have columns', () => {
             return found;
           };
           const before = await answers();
+          let filled = 0;
+          for (let rows = 1; rows > 0; filled += rows)
+            rows = await served.store.settling.fill('pgbouncer_logs', 1);
+          expect(filled).to.equal(COPIES * SHAPES.length);
+          const between = await answers();
+          for (const name of Object.keys(QUESTIONS))
+            expect(between[name], name).to.deep.equal(before[name]);
           const settled = await served.store.settling.settle('pgbouncer_logs');
           expect(settled).to.deep.equal({ source: 'pgbouncer_logs', rows: RUN, sorted: true });
           expect(await served.store.settling.settle('pgbouncer_logs')).to.equal(null);
@@ -67,6 +75,42 @@ describe('members of metadata that have columns', () => {
         },
         { members: MEMBERS },
       ),
+    ));
+
+  it('lead to the newest rows, as reading the texts does', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const random = seeded(7);
+        const line = (i: number) => {
+          const status = i % 9000 === 17 ? 418 : random() < 0.03 ? 500 : 200;
+          const timestamp = new Date(Date.UTC(2026, 10, 1) + random() * 86_400_000).toISOString();
+          const metadata = { request: { search: `?n=${i}` }, response: { status_code: status } };
+          const project = random() < 0.5 ? 'p' : 'q';
+          return `${JSON.stringify({ id: String(i), timestamp, project, event_message: 'm', metadata })}\n`;
+        };
+        const lines = Array.from({ length: RUN + 5000 }, (_, i) => line(i));
+        served.write('edge_logs/a.ndjson', lines.join(''));
+        await served.lines(lines.length);
+        const compare = async (state: string) => {
+          for (const status of ['= 200', '= 500', '= 418', '= 599', 'is null', '> 0']) {
+            const list = (more: string) =>
+              ask(
+                served,
+                `select id, t.timestamp, event_message, request.search, response.status_code from edge_logs t
+                  cross join unnest(metadata) as m cross join unnest(m.request) as request cross join unnest(m.response) as response
+                  where response.status_code ${status} ${more} order by t.timestamp desc limit 100`,
+              );
+            const wide = await list("and event_message = 'm'");
+            expect(await list(''), `${state}: ${status}`).to.deep.equal(wide);
+            expect(wide.length > 0, status).to.equal(!['= 599', 'is null'].includes(status));
+          }
+        };
+        await compare('as stored');
+        expect(await served.store.settling.fill('edge_logs', 1)).to.be.above(0);
+        await compare('some filled');
+        expect((await served.store.settling.settle('edge_logs'))?.rows).to.be.above(20_000);
+        await compare('settled');
+      }),
     ));
 
   it('are filled again when their list changes, and until then the JSON counts', () =>

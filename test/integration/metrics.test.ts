@@ -121,6 +121,7 @@ describe('metrics: lines', () => {
           ['ingest_bytes_total', entry.bytes],
           ['stored_rows', entry.stored],
           ['stored_bytes', entry.size],
+          ['settled_rows_total', 0],
           ['removed_rows_total', 0],
           ['removed_rejected_lines_total', 0],
           ['ingest_files', source === 'edge_logs' || source === 'auth_logs' ? 1 : 0],

@@ -29,9 +29,15 @@ export interface Query {
   readonly limit: number | null;
   readonly offset: number | null;
   /** The view whose newest rows are asked for, when that is the question. */
-  readonly newestOf: string | null;
+  readonly newestOf: NewestOf | null;
   /** The tables that whoever joins it joins: its own, where the planner may take it apart; else it is one. */
   readonly tables: number;
+}
+
+export interface NewestOf {
+  readonly view: string;
+  /** Whether the table's columns tell which rows they are, without its texts and JSON. Asked once the statement is written. */
+  readonly isNarrow: () => boolean;
 }
 
 export interface Key {

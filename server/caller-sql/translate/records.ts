@@ -39,6 +39,8 @@ export interface Records {
   rows(source: Source): Sql;
   /** The columns that hold what the query names of the records, in the order of `rows`. */
   names(): string[];
+  /** Whether those of them that `isRead` tells are read from columns of members. */
+  areColumns(members: MemberColumns, isRead: (name: string) => boolean): boolean;
 }
 
 export interface Source {
@@ -101,6 +103,17 @@ export function recordsOf(table: string, row: string): Records {
       return node;
     },
     names: () => outputs().map(({ name }) => name),
+    areColumns(members, isRead) {
+      const isColumn = ({ path }: Field) => members.columns.has(pathKey(path));
+      const read = [
+        ...allFields().map((field) => ({ name: field.name, column: isColumn(field) })),
+        ...extras.map(({ name }) => ({ name, column: false })),
+      ];
+      return (
+        haveColumns(members) &&
+        read.every(({ name, column }) => column || !isRead(`${row}_${name}`))
+      );
+    },
     rows(source) {
       const { members } = source;
       if (!members || !haveColumns(members)) return byElements(source, null);

@@ -15,7 +15,7 @@ import {
   unnamed,
   withAliases,
 } from './select-list.ts';
-import type { From } from './table-refs.ts';
+import { type From, isNarrow, type Table } from './table-refs.ts';
 
 const MAX_COLUMNS = 500;
 
@@ -109,7 +109,14 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     keys,
     limit: modifiers.limit,
     offset: modifiers.offset,
-    newestOf: newest.view,
+    newestOf: newest.table && {
+      view: newest.table.view,
+      isNarrow: () => {
+        const { table } = newest.table ?? {};
+        const conditions = [...(where === null ? [] : [where]), ...keys.map((key) => key.sql)];
+        return table !== undefined && isNarrow(table, conditions);
+      },
+    },
     tables: isTakenApart ? outer.joined.tables : 1,
   };
 }
@@ -191,7 +198,7 @@ function newestOf(
     qualify,
     items,
   }: { aggregated: boolean; qualify: boolean; items: readonly SelectItem[] },
-): { view: string | null; orders: Order[] } {
+): { table: { view: string; table: Table } | null; orders: Order[] } {
   const windowed = items.some(({ value }) => value.window);
   const [table, ...others] = source.tables;
   const timestamp = table?.relation.column('timestamp');
@@ -206,10 +213,10 @@ function newestOf(
     windowed ||
     modifiers.distinct
   )
-    return { view: null, orders: [] };
+    return { table: null, orders: [] };
   if (orders.length === 0)
     return {
-      view: source.view,
+      table: { view: source.view, table },
       orders: [{ column: null, value: timestamp, descending: true, nulls: 'last' }],
     };
   const [first] = orders;
@@ -219,5 +226,5 @@ function newestOf(
     first.nulls === 'last' &&
     column?.relation === table.relation &&
     column.name === 'timestamp';
-  return { view: isNewest ? source.view : null, orders: [] };
+  return { table: isNewest ? { view: source.view, table } : null, orders: [] };
 }

@@ -79,6 +79,30 @@ function block({ id, records, columns, members }: Table, source: Sql): Sql {
   return sql`${from} as ${id}`;
 }
 
+/**
+ * Whether conditions over a table, as they are written, are told by columns that are cheap to read: moments, numbers, the project, and
+ * members that have columns.
+ */
+export function isNarrow(
+  { id, columns, records, members }: Table,
+  conditions: readonly Sql[],
+): boolean {
+  // What stands in quotes may be the caller's; that it is taken for a name makes no answer wrong.
+  const text = conditions.map(print).join(' ');
+  const names = (column: string) => text.includes(`${id}.${column}`);
+  const isWide = ({ kind, name }: Placed) =>
+    kind === 'json' || kind === 'array' || (kind === 'text' && name !== 'project');
+  return (
+    members.size > 0 &&
+    !/\(select /i.test(text) &&
+    !columns.some((column) => isWide(column) && names(identifier(column.sql))) &&
+    [...records].every(([name, unnested]) => {
+      const own = members.get(name);
+      return own !== undefined && unnested.areColumns(own, names);
+    })
+  );
+}
+
 /** A name that no column of a view begins with, and each column's own. */
 export function rowName(column: string, columns: readonly Column[]): string {
   return `record_${columns.findIndex(({ name }) => name === column)}`;

@@ -59,9 +59,9 @@ export function withMembers(
       throw new Error(
         `TAILPOND_COLUMNS: ${source} cannot have a column of "${twin}" and of something within it, or of the same name in other letter case`,
       );
-    if (records.length > SORTED_BIT)
+    if (records.length > WAITING_BIT)
       throw new Error(
-        `TAILPOND_COLUMNS: the members of ${source} stand in ${records.length} records; ${SORTED_BIT} are allowed`,
+        `TAILPOND_COLUMNS: the members of ${source} stand in ${records.length} records; ${WAITING_BIT} are allowed`,
       );
     return [source, list];
   });
@@ -82,11 +82,26 @@ export interface MemberSet {
 const GENERATION_BIT = 40n;
 /** … whether the columns are filled, which they cannot be where a record is several, … */
 const FILLED_BIT = 39n;
-/** … and whether the row stands in order with those around it (`settle.ts`); below, a bit for each record that is there. */
+/** … whether the row stands in order with those around it (`settle.ts`), … */
 export const SORTED_BIT = 38n;
+/** … and whether its run is still to be settled, its columns being filled already; below, a bit for each record that is there. */
+const WAITING_BIT = 37n;
+
+/** What is added to the state of rows whose run is not full yet. */
+export const WAITING = 1n << WAITING_BIT;
 
 /** Holds for rows that stand in order. */
 export const IS_SORTED = `member_state & ${1n << SORTED_BIT} <> 0`;
+
+/** Holds for rows that are to be settled. */
+export function isUnsettled(set: MemberSet): string {
+  return `(${isUnread(set)} or member_state & ${WAITING} <> 0)`;
+}
+
+/** Holds for rows whose members were not looked at. */
+export function isUnread(set: MemberSet): string {
+  return `member_state < ${settledFrom(set)}`;
+}
 
 /** The least `member_state` of rows that were looked at for the set. */
 export function settledFrom({ generation }: MemberSet): bigint {

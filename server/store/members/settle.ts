@@ -14,10 +14,13 @@ import type { Writer } from '../write/writer.ts';
 import {
   columnOf,
   filledFrom,
+  isUnread,
+  isUnsettled,
   type MemberSet,
   SORTED_BIT,
   settledFrom,
   shapeOf,
+  WAITING,
 } from './members.ts';
 
 /** What became of rows that were settled. */
@@ -35,6 +38,13 @@ export interface Settling {
    * one transaction between two batches. Null when there are fewer such rows than `least`, by default a full run.
    */
   settle(source: Source, least?: number): Promise<Settled | null>;
+  /**
+   * Fills the columns of rows that are not enough for a run, the oldest first, where there are `least` or more whose members were not
+   * looked at. How many it were.
+   */
+  fill(source: Source, least: number): Promise<number>;
+  /** How many rows of each source were settled since the start. */
+  rows(): ReadonlyMap<Source, number>;
 }
 
 export interface SettlingOptions {
@@ -51,6 +61,8 @@ export interface SettlingOptions {
 
 /** Rows that are settled at once: a quarter of a row group, in a quarter of a second. */
 export const RUN_ROWS = 30_720;
+/** Rows whose columns are filled at once. */
+const FILL_ROWS = 8192;
 /** The engine's vector, below which nothing is gained. */
 const LEAST_ROWS = 2048;
 /** A run's texts are in memory several times until it is committed. */
@@ -83,21 +95,26 @@ export function createSettling({
 }: SettlingOptions): Settling {
   /** How many rows a source's next run has. */
   const lengths = new Map<Source, number>();
+  const total = new Map<Source, number>(Array.from(sets.keys(), (source) => [source, 0]));
   const isLogLong = () => walBytes() > memory / LOG_SHARE;
   /** By itself, so that a batch can go between. */
   const writeBack = async () => {
     if (isLogLong()) await writer.exclusive(({ checkpoint }) => checkpoint());
   };
 
+  /** A query that began before is in the way of the checkpoint, or the disk is full. */
+  const isHindered = async () => {
+    await writeBack();
+    return isLogLong() || (await room(memory)) !== null;
+  };
+
   return {
     async settle(source, least = RUN_ROWS) {
       const set = sets.get(source);
       if (!set) return null;
-      const [place] = await ask(placeOf(set));
+      const [place] = await ask(placeOf(set, isUnsettled(set)));
       if (rowsBetween(place) < least) return null;
-      await writeBack();
-      // A query that began before is in the way of the checkpoint, or the disk is full.
-      if (isLogLong() || (await room(memory)) !== null) return { source, rows: 0, sorted: false };
+      if (await isHindered()) return { source, rows: 0, sorted: false };
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
         const length = lengths.get(source) ?? RUN_ROWS;
         try {
@@ -121,9 +138,21 @@ export function createSettling({
           return transaction((connection) => passOver(connection, set));
         }
       });
+      if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
       await writeBack();
       return settled;
     },
+    async fill(source, least) {
+      const set = sets.get(source);
+      if (!set) return 0;
+      const [place] = await ask(placeOf(set, isUnread(set)));
+      if (rowsBetween(place) < least || (await isHindered())) return 0;
+      const bounds = { length: FILL_ROWS, least };
+      return writer.exclusive(({ transaction }) =>
+        transaction((connection) => fillRun(connection, set, bounds)),
+      );
+    },
+    rows: () => total,
   };
 }
 
@@ -139,7 +168,7 @@ async function settleRun(
 ): Promise<Settled | null> {
   const { source } = set;
   const { length, mostBytes, nowMs } = bounds;
-  const run = await firstRun(connection, set, bounds);
+  const run = await firstRun(connection, set, isUnsettled(set), bounds);
   if (!run) return null;
   const columns = await columnsOf(connection, source);
   const first = await survey(connection, source, run, columns);
@@ -148,14 +177,52 @@ async function settleRun(
     return settleRun(connection, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
   }
   const sorted = first.inOrder && (await isLatest(connection, source, run, nowMs));
-  const result = await connection.run(sorted ? sortedRows(set, run, columns) : sameRows(set, run));
+  await change(connection, sorted ? sortedRows(set, run, columns) : sameRows(set, run, 0n), {
+    set,
+    run,
+    columns,
+    first,
+  });
+  return { source, rows: first.rows, sorted };
+}
+
+/** Fills the columns of a run's rows until they are settled. How many they were. */
+async function fillRun(
+  connection: DuckDBConnection,
+  set: MemberSet,
+  bounds: { readonly length: number; readonly least: number },
+): Promise<number> {
+  const run = await firstRun(connection, set, isUnread(set), bounds);
+  if (!run) return 0;
+  const columns = await columnsOf(connection, set.source);
+  const first = await survey(connection, set.source, run, columns);
+  await change(connection, sameRows(set, run, WAITING), { set, run, columns, first });
+  return first.rows;
+}
+
+/** Runs an UPDATE of a run's rows. Throws where they are not the same rows afterwards. */
+async function change(
+  connection: DuckDBConnection,
+  update: string,
+  {
+    set: { source },
+    run,
+    columns,
+    first,
+  }: {
+    readonly set: MemberSet;
+    readonly run: Run;
+    readonly columns: readonly string[];
+    readonly first: Survey;
+  },
+): Promise<void> {
+  const { rowsChanged } = await connection.run(update);
   const after = await survey(connection, source, run, columns);
   // They are the only copy: rather no order than one row that is another.
-  if (result.rowsChanged !== first.rows || after.digest !== first.digest)
+  if (rowsChanged !== first.rows || after.digest !== first.digest)
     throw new Error(
-      `Settling would have changed what is stored: ${result.rowsChanged} of ${first.rows} rows of ${source} from row ${run.first} on. Nothing was changed.`,
+      `Settling would have changed what is stored: ${rowsChanged} of ${first.rows} rows of ${source} from row ${run.first} on. Nothing was changed.`,
     );
-  return { source, rows: first.rows, sorted };
 }
 
 /** Whether no row before a run was stored later than its first, by their stamps, and none of it in the future. */
@@ -183,20 +250,21 @@ interface Run {
   readonly until: number;
 }
 
-/** The place of the first rows that are not settled, if there are enough. */
+/** The place of the first rows for which a condition holds, if there are enough. */
 async function firstRun(
   connection: DuckDBConnection,
   set: MemberSet,
+  condition: string,
   { length, least }: { readonly length: number; readonly least: number },
 ): Promise<Run | null> {
-  const [place] = await rowsOf(connection, placeOf(set));
+  const [place] = await rowsOf(connection, placeOf(set, condition));
   const first = Number(place?.first ?? 0);
   return rowsBetween(place) >= least ? { first, until: first + length } : null;
 }
 
-/** The first and the last of the rows that are not settled. */
-function placeOf(set: MemberSet): string {
-  return `select min(rowid) as first, max(rowid) as last from ${set.source} where member_state < ${settledFrom(set)}`;
+/** The first and the last of the rows for which a condition holds. */
+function placeOf({ source }: MemberSet, condition: string): string {
+  return `select min(rowid) as first, max(rowid) as last from ${source} where ${condition}`;
 }
 
 function rowsBetween(place: Record<string, unknown> | undefined): number {
@@ -248,30 +316,36 @@ async function survey(
   };
 }
 
-/** Fills the columns of a run's rows, each where it stands. */
-function sameRows(set: MemberSet, run: Run): string {
+/** Fills the columns of a run's rows, each where it stands; `more` is added to their states. */
+function sameRows(set: MemberSet, run: Run, more: bigint): string {
   const { source } = set;
   return `update ${source} as t
-    set ${assignments(set, [])}, member_state = s.state | (t.member_state & ${1n << SORTED_BIT})
+    set ${assignments(set, [])}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
     from (
-      select rowid as place, ${filled(set, 'metadata', 'read', false)}
+      select rowid as place, ${filled(set, false)}
       from (select rowid, metadata, ${readMembers(set)} as read from ${source} where ${within(run)})
     ) as s
     where t.rowid = s.place and t.${within(run)}`;
 }
 
-/** The same, and puts the rows in order: among the places that they have, as rows between may have been removed. */
+/**
+ * The same, and puts the rows in order: among the places that they have, as rows between may have been removed. They are sorted with
+ * what was taken out of their records, not with the records, which take more memory.
+ */
 function sortedRows(set: MemberSet, run: Run, columns: readonly string[]): string {
-  const { source } = set;
+  const { source, members } = set;
   const list = columns.join(', ');
+  const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t
     set ${assignments(set, columns)}, member_state = s.state
     from (
-      select place, ${list}, ${filled(set, 'metadata', 'read', true)}
+      select place, ${values}
       from (
-        select ${list}, ${readMembers(set)} as read, row_number() over (order by project, timestamp, rowid) as n
-        from ${source}
-        where ${within(run)}
+        select ${values}, row_number() over (order by project, timestamp, row) as n
+        from (
+          select ${list}, row, ${filled(set, true)}
+          from (select ${list}, rowid as row, ${readMembers(set)} as read from ${source} where ${within(run)})
+        )
       )
       join (
         select rowid as place, row_number() over (order by rowid) as n
@@ -293,9 +367,10 @@ function readMembers({ members }: MemberSet): string {
   return readShapes('metadata', shapeOf(members), () => 'JSON');
 }
 
-/** The state and the members of a row, of its metadata and what was read of it. */
-function filled(set: MemberSet, metadata: string, read: string, sorted: boolean): string {
+/** The state and the members of a row, of its `metadata` and what was `read` of it. */
+function filled(set: MemberSet, sorted: boolean): string {
   const { records, members } = set;
+  const [metadata, read] = ['metadata', 'read'];
   const bits = (isThere: (path: Path) => string) =>
     records.map((path, i) => `(${isThere(path)})::bigint * ${1n << BigInt(i)}`).join(' + ');
   const objects = bits((path) => `${objectAt(read, path)} is not null`);
@@ -318,10 +393,16 @@ function filled(set: MemberSet, metadata: string, read: string, sorted: boolean)
 
 /** Marks the smallest run as looked at, and leaves its columns empty. */
 async function passOver(connection: DuckDBConnection, set: MemberSet): Promise<Settled | null> {
-  const run = await firstRun(connection, set, { length: LEAST_ROWS, least: LEAST_ROWS });
+  const bounds = { length: LEAST_ROWS, least: LEAST_ROWS };
+  const run = await firstRun(connection, set, isUnsettled(set), bounds);
   if (!run) return null;
   const { rowsChanged } = await connection.run(
-    `update ${set.source} set member_state = ${settledFrom(set)} | (member_state & ${1n << SORTED_BIT}) where ${within(run)}`,
+    `update ${set.source}
+      set member_state = case
+        when ${isUnread(set)} then ${settledFrom(set)} | (member_state & ${1n << SORTED_BIT})
+        else member_state & ~${WAITING}::bigint
+      end
+      where ${within(run)}`,
   );
   return { source: set.source, rows: rowsChanged, sorted: false };
 }

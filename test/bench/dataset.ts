@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import { lines } from './lines.ts';
+import { type LinesOptions, lines } from './lines.ts';
 import { progress } from './progress.ts';
 
 export interface DataFile {
@@ -31,21 +31,23 @@ export function writeDataset(
   { rows, seed, others }: { rows: number; seed: number; others: boolean },
 ): Promise<Dataset> {
   const each = others ? Math.ceil(rows / 10 / (SOURCES.length - 1)) : 0;
-  return writeFiles(folder, seed, (source) => (source === 'edge_logs' ? rows : each));
+  return writeFiles(folder, { seed }, (source) => (source === 'edge_logs' ? rows : each));
 }
 
 /** Writes `rows` lines of each of `sources`. */
 export function writeLines(
   folder: string,
   sources: readonly Source[],
-  { rows, seed }: { rows: number; seed: number },
+  { rows, ...options }: { rows: number } & Form,
 ): Promise<Dataset> {
-  return writeFiles(folder, seed, (source) => (sources.includes(source) ? rows : 0));
+  return writeFiles(folder, options, (source) => (sources.includes(source) ? rows : 0));
 }
+
+type Form = Pick<LinesOptions, 'seed' | 'projects' | 'arrays'>;
 
 async function writeFiles(
   folder: string,
-  seed: number,
+  form: Form,
   rowsOf: (source: Source) => number,
 ): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -59,7 +61,7 @@ async function writeFiles(
     const count = rowsOf(source);
     if (count === 0) continue;
     const path = join(folder, `${source}.ndjson`);
-    const texts = lines(source, count, { seed, end, spanMs: WEEK_MS });
+    const texts = lines(source, count, { ...form, end, spanMs: WEEK_MS });
     files.push({ source, path, lines: count, bytes: await write(path, texts, bar.step) });
   }
   bar.end();

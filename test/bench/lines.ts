@@ -1,5 +1,5 @@
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import { projectAt } from './projects.ts';
+import { PROJECTS, projectsAt } from './projects.ts';
 import { type Random, randomOf } from './random.ts';
 
 export { PROJECTS } from './projects.ts';
@@ -11,18 +11,35 @@ export interface LinesOptions {
   readonly end: number;
   /** The time between the oldest and the newest line, in ms. */
   readonly spanMs: number;
+  /** Whose lines they are, fewer of each than of the one before; 20 projects by default. */
+  readonly projects?: readonly string[];
+  /** Whether each record of the metadata is the only element of an array. */
+  readonly arrays?: boolean;
 }
 
 /** `count` log lines of a source without newline, oldest first, spread evenly over the time. */
 export function* lines(source: Source, count: number, options: LinesOptions): Generator<string> {
   const random = randomOf(options.seed + SOURCES.indexOf(source));
   const start = options.end - options.spanMs;
+  const projectAt = projectsAt(options.projects ?? PROJECTS);
   for (let i = 1; i <= count; i++) {
     const at = new Date(start + (options.spanMs * i) / count).toISOString();
     const project = projectAt(random.next());
-    const line = LINES[source](random, project, at);
-    yield JSON.stringify({ id: random.uuid(), timestamp: at, project, ...line });
+    const { event_message, metadata } = LINES[source](random, project, at);
+    yield JSON.stringify({
+      id: random.uuid(),
+      timestamp: at,
+      project,
+      event_message,
+      metadata: options.arrays ? inArrays(metadata) : metadata,
+    });
   }
+}
+
+function inArrays(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, inArrays(member)]);
+  return [Object.fromEntries(members)];
 }
 
 /** `count` edge (request) log lines of about 950 bytes. */

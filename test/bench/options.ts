@@ -6,6 +6,7 @@ export const SECTIONS = [
   'engine',
   'http',
   'sql',
+  'peer',
   'cached',
   'fresh',
   'restart',

@@ -1,20 +1,23 @@
 /** The names of 20 projects whose shares follow Zipf's law: the first has 28 % of the lines, the last 1.4 %. */
-export const PROJECTS = Array.from(
-  { length: 20 },
-  (_, i) => `project${String(i).padStart(13, '0')}`,
-);
+export const PROJECTS = projects(20);
 
-const SHARES = PROJECTS.map((_, i) => 1 / (i + 1));
-const TOTAL = SHARES.reduce((sum, share) => sum + share, 0);
+/** The names of so many projects. */
+export function projects(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `project${String(i).padStart(13, '0')}`);
+}
 
-/** The project that a number in [0, 1) falls to. */
-export function projectAt(share: number): string {
-  let rest = share * TOTAL;
-  for (let i = 0; i < SHARES.length; i++) {
-    rest -= SHARES[i] as number;
-    if (rest < 0) return PROJECTS[i] as string;
-  }
-  return PROJECTS[0] as string;
+/** Gives the project, of those named, that a number in [0, 1) falls to; their shares follow Zipf's law. */
+export function projectsAt(names: readonly string[]): (share: number) => string {
+  const shares = names.map((_, i) => 1 / (i + 1));
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return (share) => {
+    let rest = share * total;
+    for (const [i, name] of names.entries()) {
+      rest -= shares[i] as number;
+      if (rest < 0) return name;
+    }
+    return names[0] as string;
+  };
 }
 
 /** The project of the nth question, each in turn. */

@@ -8,6 +8,7 @@ import {
   type Http,
   type Ingest,
   type OwnSql,
+  type PeerTable,
   type Restart,
   type Results,
   type Size,
@@ -17,7 +18,7 @@ import { markdownTable, ratio, ratioByHand, short, targetsTable } from './target
 
 /** The figures of docs/benchmarks.md, as Markdown. */
 export function report(results: Results, charts: readonly Chart[]): string {
-  const { ingest, engine, http, sql, cached, fresh, restart, scale } = results;
+  const { ingest, engine, http, sql, peer, cached, fresh, restart, scale } = results;
   const images = (...files: string[]) =>
     charts
       .filter(({ file }) => files.includes(file))
@@ -33,6 +34,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...images('logs-all.svg', 'api-counts.svg'),
     ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
     ...(sql ? ['## SQL of callers', sqlTable(sql)] : []),
+    ...(peer ? ['## Questions of callers beside ClickHouse', ...peer.tables.map(peerTable)] : []),
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
     ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
     ...(restart ? ['## Start and recovery', restartTable(restart)] : []),
@@ -140,6 +142,23 @@ function sqlTable({ questions }: OwnSql): string {
   ]);
   const head = ['question', 'by hand, ms', "caller's, ms", 'ratio', 'read and written anew, ms'];
   return markdownTable(head, rows);
+}
+
+/** What is asked of a table, next to ClickHouse's engine. */
+function peerTable(table: PeerTable): string {
+  const rows = table.questions.map(({ name, ms: own, clickhouseMs, agree }) => [
+    name,
+    short(own),
+    clickhouseMs === null ? '' : short(clickhouseMs),
+    clickhouseMs === null ? '' : `${short(own / clickhouseMs)}${agree ? '' : ' (other rows)'}`,
+  ]);
+  const of = table.projects === 1 ? 'one project' : `${table.projects} projects`;
+  const head = ['', 'tailpond, ms', 'ClickHouse engine, ms', 'ratio'];
+  return [
+    `${whole(table.rows)} edge lines of ${of}, metadata of ${table.arrays ? 'arrays' : 'objects'}. Settled in`,
+    `${short(table.settleMs / 1000)} s; peak memory ${short(table.ingestPeakMb)} MB in ingest, ${short(table.settledPeakMb)} MB until settled;`,
+    `disk ${short(table.diskShare)} bytes per byte of input.\n\n${markdownTable(head, rows)}`,
+  ].join('\n');
 }
 
 function cachedTable({ pairs, answerBytes, duringIngest }: Cached): string {

@@ -89,6 +89,32 @@ export interface Size {
   readonly listsPerSecond: number;
 }
 
+/** Questions of settled rows over HTTP, and at ClickHouse's engine, over a table of one form. */
+export interface PeerTable {
+  readonly rows: number;
+  readonly projects: number;
+  readonly arrays: boolean;
+  readonly ingestPeakMb: number;
+  /** The most until all rows were settled, ingest included. */
+  readonly settledPeakMb: number;
+  /** From the last line that was stored until all rows were settled. */
+  readonly settleMs: number;
+  /** Bytes of the store, settled, by bytes of input. */
+  readonly diskShare: number;
+  readonly questions: readonly {
+    readonly name: string;
+    readonly ms: number;
+    /** Null where the engine is missing. */
+    readonly clickhouseMs: number | null;
+    /** Whether both answers have as many rows. */
+    readonly agree: boolean;
+  }[];
+}
+
+export interface Peer {
+  readonly tables: readonly PeerTable[];
+}
+
 /** Everything that was measured; a section that was not is absent. */
 export interface Results {
   readonly machine: Machine;
@@ -97,6 +123,7 @@ export interface Results {
   readonly engine?: Engine;
   readonly http?: Http;
   readonly sql?: OwnSql;
+  readonly peer?: Peer;
   readonly cached?: Cached;
   readonly fresh?: Fresh;
   readonly restart?: Restart;

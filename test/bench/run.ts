@@ -14,6 +14,7 @@ import { missing } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { readOptions, type Section } from './options.ts';
 import { writePage } from './page.ts';
+import { measurePeer } from './peer.ts';
 import { measureRestart } from './restart.ts';
 import { ENGINES, keepResults, type Results, readResults } from './results.ts';
 import { measureScale } from './scale.ts';
@@ -25,6 +26,7 @@ const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   engine: measureEngine,
   http: measureHttp,
   sql: measureSql,
+  peer: measurePeer,
   cached: measureCached,
   fresh: measureFresh,
   restart: measureRestart,
@@ -42,7 +44,9 @@ if (options.sections.length > 0) {
   }
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
-    const needsData = sections.some((section) => !['scale', 'fresh', 'sql'].includes(section));
+    const needsData = sections.some(
+      (section) => !['scale', 'fresh', 'sql', 'peer'].includes(section),
+    );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };
     const bench: Bench = {

@@ -20,6 +20,10 @@ export interface Service {
   /** Rows that were taken, of all sources. */
   rows(): Promise<number>;
   until(rows: number): Promise<void>;
+  /** Waits until so many rows of edge_logs are settled; those that fill no run never are. */
+  untilSettled(rows: number): Promise<void>;
+  /** The body of an answer. */
+  get(path: string): Promise<string>;
   /** The body of an endpoint's answer. */
   ask(path: string): Promise<string>;
   /** How long that took, ms. */
@@ -81,6 +85,10 @@ export async function startService(data: string): Promise<Service> {
     const { result } = JSON.parse(await ok('/api/ledger')) as { result: { rows?: number }[] };
     return result.reduce((sum, row) => sum + Number(row.rows ?? 0), 0);
   };
+  const settled = async () =>
+    Number(
+      /^tailpond_settled_rows_total\{source="edge_logs"\} (\d+)$/m.exec(await ok('/metrics'))?.[1],
+    );
   const ask = (path: string) => ok(`/api/endpoints/query/${path}`);
 
   try {
@@ -94,17 +102,9 @@ export async function startService(data: string): Promise<Service> {
     headers,
     readyMs: performance.now() - begin,
     rows,
-    async until(wanted) {
-      let [seen, seenAt] = [-1, performance.now()];
-      for (;;) {
-        const now = await rows();
-        if (now >= wanted) return;
-        if (now > seen) [seen, seenAt] = [now, performance.now()];
-        if (performance.now() - seenAt > STALL_MS)
-          throw new Error(`ingest stopped at ${now} of ${wanted} rows`);
-        await delay(25);
-      }
-    },
+    until: (wanted) => reached(rows, wanted, 'ingest', 25),
+    untilSettled: (wanted) => reached(settled, wanted, 'settling', 1000),
+    get: ok,
     ask,
     async time(path) {
       const start = performance.now();
@@ -116,6 +116,23 @@ export async function startService(data: string): Promise<Service> {
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
+}
+
+async function reached(
+  count: () => Promise<number>,
+  wanted: number,
+  what: string,
+  everyMs: number,
+): Promise<void> {
+  let [seen, seenAt] = [-1, performance.now()];
+  for (;;) {
+    const now = await count();
+    if (now >= wanted) return;
+    if (now > seen) [seen, seenAt] = [now, performance.now()];
+    if (performance.now() - seenAt > STALL_MS)
+      throw new Error(`${what} stopped at ${now} of ${wanted} rows`);
+    await delay(everyMs);
+  }
 }
 
 /** Drops the files into the drop folder at once, by hard links, so that nothing is copied meanwhile. */

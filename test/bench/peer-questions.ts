@@ -1,0 +1,120 @@
+/** What a question is about. */
+export interface Asked {
+  readonly project: string;
+  /** A word that one line has, in its message and in its metadata. */
+  readonly word: string;
+  /** The time of all lines, ISO 8601. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether the records of the metadata are in arrays. */
+  readonly arrays: boolean;
+}
+
+/** A question over HTTP, and the same as one would write it for ClickHouse over a table with the metadata as text. */
+export interface PeerQuestion {
+  readonly name: string;
+  readonly path: (asked: Asked) => string;
+  readonly clickhouse: (asked: Asked) => string;
+}
+
+const endpoint = (name: string, parameters: Record<string, string>) =>
+  `/api/endpoints/query/${name}?${new URLSearchParams(parameters)}`;
+const explore = (name: string, parameters: Record<string, string>) =>
+  `/api/${name}/edge_logs?${new URLSearchParams(parameters)}`;
+const callers = (sql: string) => (asked: Asked) =>
+  endpoint('logs.all', { project: asked.project, sql });
+
+const UNNESTED = `from edge_logs t cross join unnest(metadata) as m cross join unnest(m.request) as request
+  cross join unnest(m.response) as response`;
+const member = ({ arrays }: Asked, kind: string, ...[record, name]: [string, string]) =>
+  arrays
+    ? `JSONExtract${kind}(metadata, 1, '${record}', 1, '${name}')`
+    : `JSONExtract${kind}(metadata, '${record}', '${name}')`;
+const status = (asked: Asked) => member(asked, 'Int', 'response', 'status_code');
+const path = (asked: Asked) => member(asked, 'String', 'request', 'path');
+const own = ({ project }: Asked) => `from logs.edge_logs where project = '${project}'`;
+/** A search that reads every row, with the text index left aside. */
+const scanned = ({ word }: Asked) => `(positionCaseInsensitive(event_message, '${word}') > 0
+  or positionCaseInsensitive(metadata, '${word}') > 0)`;
+const SCAN = 'settings use_skip_indexes = 0';
+
+export const PEER_QUESTIONS: readonly PeerQuestion[] = [
+  {
+    name: 'chart: status by hour',
+    path: callers(`select timestamp_trunc(t.timestamp, hour) as h, response.status_code as s, count(*) as n
+      ${UNNESTED} group by h, s order by h desc, s limit 1000`),
+    clickhouse: (
+      asked,
+    ) => `select toStartOfHour(timestamp) as h, ${status(asked)} as s, count() as n
+      ${own(asked)} group by h, s order by h desc, s limit 1000`,
+  },
+  {
+    name: 'newest 100 with status 5xx',
+    path: callers(`select id, t.timestamp, event_message, request.method, request.path, request.search, response.status_code
+      ${UNNESTED} where response.status_code >= 500 order by t.timestamp desc limit 100`),
+    clickhouse: (
+      asked,
+    ) => `select id, timestamp, event_message, ${member(asked, 'String', 'request', 'method')}, ${path(asked)},
+        ${member(asked, 'String', 'request', 'search')}, ${status(asked)} as s
+      ${own(asked)} and s >= 500 order by timestamp desc limit 100`,
+  },
+  {
+    name: 'top paths with p99',
+    path: callers(`select request.path as p, count(*) as n, approx_quantiles(response.origin_time, 100)[offset(99)] as q
+      ${UNNESTED} group by p order by n desc, p limit 10`),
+    clickhouse: (
+      asked,
+    ) => `select ${path(asked)} as p, count() as n, quantile(0.99)(${member(asked, 'Float', 'response', 'origin_time')})
+      ${own(asked)} group by p order by n desc, p limit 10`,
+  },
+  {
+    name: '`logs.all`',
+    path: ({ project }) => endpoint('logs.all', { project }),
+    clickhouse: (asked) =>
+      `select id, timestamp, event_message, metadata ${own(asked)} order by timestamp desc limit 100`,
+  },
+  {
+    name: '`usage.api-counts`, daily',
+    // Another expression each time, so that no answer is cached.
+    path: ({ project }) =>
+      endpoint('usage.api-counts', {
+        interval: 'daily',
+        project: `${project}.{${Math.floor(Math.random() * 10)}}`,
+      }),
+    clickhouse: ({
+      project,
+    }) => `select toStartOfDay(timestamp) as day, countIf(path like '%/rest%'), countIf(path like '%/storage%'),
+        countIf(path like '%/auth%'), countIf(path like '%/realtime%')
+      from logs.edge_logs
+      where timestamp >= now64(6) - interval 7 day and timestamp <= now64(6) and match(url, '${project}')
+      group by day order by day`,
+  },
+  {
+    name: 'search in messages and metadata, one project',
+    path: ({ project, word }) => explore('entries', { project, search: word }),
+    clickhouse: (asked) =>
+      `select id, timestamp, event_message, metadata ${own(asked)} and ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
+  },
+  {
+    name: 'the same, all projects',
+    path: ({ word }) => explore('entries', { search: word }),
+    clickhouse: (asked) =>
+      `select id, timestamp, event_message, metadata from logs.edge_logs where ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
+  },
+  {
+    name: 'histogram of that search, all projects',
+    path: ({ word, from, to }) => explore('histogram', { search: word, from, to }),
+    clickhouse: (asked) =>
+      `select toStartOfHour(timestamp) as h, count() from logs.edge_logs where ${scanned(asked)} group by h order by h ${SCAN}`,
+  },
+  {
+    name: 'a rare word in the messages, with a text index',
+    path: ({ project, word }) =>
+      callers(
+        `select id, t.timestamp, event_message from edge_logs t where regexp_contains(event_message, r'\\b${word}\\b')
+        order by t.timestamp desc limit 100`,
+      )({ project } as Asked),
+    clickhouse: (asked) =>
+      `select id, timestamp, event_message ${own(asked)} and hasToken(event_message, '${asked.word}') order by timestamp desc limit 100`,
+  },
+];

@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bench } from './bench.ts';
+import { type Dataset, writeLines } from './dataset.ts';
+import { bytesBelow } from './disk.ts';
+import { withService } from './http.ts';
+import { runScript } from './job.ts';
+import { missing } from './load.ts';
+import { type Asked, PEER_QUESTIONS } from './peer-questions.ts';
+import { progress } from './progress.ts';
+import { projects } from './projects.ts';
+import type { Peer, PeerTable } from './results.ts';
+import { drop, type Service } from './service.ts';
+import { median } from './statistics.ts';
+
+/** Each question is asked once before, and then so often. */
+const TIMES = 7;
+/** The newest rows are settled when there are so many. */
+const RUN_ROWS = 30_720;
+const WEEK_MS = 7 * 24 * 3_600_000;
+/** Of 50 projects, those with 22, 4 and 1 % of the lines; the time of a question is their mean. */
+const ASKED = [0, 4, 19];
+
+/** Questions of callers and searches, of settled rows over HTTP, next to ClickHouse's engine over the same lines. */
+export async function measurePeer(bench: Bench): Promise<Peer> {
+  const { rows } = bench.options;
+  const tables: PeerTable[] = [];
+  for (const [names, count] of [
+    [projects(50), 2 * rows],
+    [projects(1), rows],
+  ] as const) {
+    for (const arrays of [false, true]) {
+      const options = { rows: count, seed: bench.options.seed, projects: names, arrays };
+      const folder = bench.folder('peer');
+      const data = await writeLines(join(folder, 'input'), ['edge_logs'], options);
+      const bar = progress(
+        `questions of ${names.length} projects${arrays ? ', in arrays' : ''}`,
+        2,
+      );
+      const asked = names.length === 1 ? names : ASKED.map((n) => names[n] as string);
+      tables.push({
+        rows: count,
+        projects: names.length,
+        arrays,
+        ...(await measureTable(join(folder, 'tailpond'), data, asked, arrays)),
+      });
+      rmSync(folder, { recursive: true });
+      bar.end();
+    }
+  }
+  return { tables };
+}
+
+type Measured = Omit<PeerTable, 'rows' | 'projects' | 'arrays'>;
+
+async function measureTable(
+  folder: string,
+  data: Dataset,
+  names: readonly string[],
+  arrays: boolean,
+): Promise<Measured> {
+  const [to, from] = [Date.now(), Date.now() - WEEK_MS].map((ms) => new Date(ms).toISOString());
+  let worlds: Asked[] = [];
+  const own: Answers[number][] = [];
+  let [ingestPeakMb, settledPeakMb, settleMs] = [0, 0, 0];
+  await withService(folder, async (service) => {
+    drop(folder, data);
+    await service.until(data.lines);
+    ingestPeakMb = service.memoryMb('VmHWM');
+    const begin = performance.now();
+    await service.untilSettled(data.lines - RUN_ROWS + 1);
+    settleMs = performance.now() - begin;
+    settledPeakMb = service.memoryMb('VmHWM');
+  });
+  execFileSync('sync');
+  await withService(folder, async (service) => {
+    worlds = await Promise.all(
+      names.map(async (project) => ({
+        project,
+        word: await wordOf(service, project),
+        from: from as string,
+        to: to as string,
+        arrays,
+      })),
+    );
+    for (const world of worlds) {
+      const answers = [];
+      for (const { path } of PEER_QUESTIONS) answers.push(await ask(service, path, world));
+      own.push(answers);
+    }
+  });
+  const diskBytes = bytesBelow(join(folder, 'store'), 'tailpond.duckdb');
+  const peers: Answers =
+    missing('clickhouse') === null
+      ? await runScript('clickhouse-questions.ts', {
+          folder,
+          files: data.files,
+          times: TIMES,
+          worlds: worlds.map((world) => PEER_QUESTIONS.map(({ clickhouse }) => clickhouse(world))),
+        })
+      : [];
+  const mean = (answers: Answers, n: number) => {
+    const times = answers.flatMap((each) => each[n]?.ms ?? []);
+    return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0) / times.length;
+  };
+  const rowsOf = (answers: Answers, n: number) => answers.map((each) => each[n]?.rows).join(' ');
+  return {
+    ingestPeakMb,
+    settledPeakMb,
+    settleMs,
+    diskShare: diskBytes / data.bytes,
+    questions: PEER_QUESTIONS.map(({ name }, n) => ({
+      name,
+      ms: mean(own, n) ?? Number.NaN,
+      clickhouseMs: mean(peers, n),
+      agree: peers.length === 0 || rowsOf(own, n) === rowsOf(peers, n),
+    })),
+  };
+}
+
+/** Of each project, of each question: the median in ms, and how many rows there were. */
+export type Answers = readonly (readonly { readonly ms: number; readonly rows: number }[])[];
+
+async function ask(service: Service, path: (world: Asked) => string, world: Asked) {
+  const rowsOf = (body: string) => (JSON.parse(body) as { result: unknown[] }).result.length;
+  const rows = rowsOf(await service.get(path(world)));
+  const ms: number[] = [];
+  for (let n = 0; n < TIMES; n++) {
+    const url = path(world);
+    const begin = performance.now();
+    await service.get(url);
+    ms.push(performance.now() - begin);
+  }
+  return { ms: median(ms), rows };
+}
+
+/** The id that a proxy gave to a request of three days ago: the message and the metadata of its line have it. */
+async function wordOf(service: Service, project: string): Promise<string> {
+  const end = new Date(Date.now() - WEEK_MS / 2).toISOString();
+  const body = await service.ask(`logs.all?project=${project}&iso_timestamp_end=${end}`);
+  const { result } = JSON.parse(body) as { result: { event_message: string }[] };
+  const word = result[0]?.event_message.split(' | ')[3];
+  if (!word) throw new Error(`no line of ${project}`);
+  return word;
+}

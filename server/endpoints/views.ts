@@ -122,7 +122,8 @@ function setOf(node: SelectNode, earlier: number, sets: Store['members']): Membe
   });
   // What stands there besides could take a column's name, or be another each time that it is asked.
   const isPlain = columns.every(
-    (column) => column && !/^(?:member_state$|metadata\.)/.test(column.alias || column.name),
+    (column) =>
+      column && !/^(?:(?:member_state|text_block)$|metadata\.)/.test(column.alias || column.name),
   );
   const hasMetadata = columns.some((column) => column?.name === 'metadata' && !column.alias);
   const others = columns.filter((column) => (column?.alias || column?.name) === 'metadata');

@@ -32,7 +32,7 @@ export async function filterOf(
   request: Request<{ source: string }>,
   response: Response,
   parameters: readonly Parameter[],
-  store: Pick<Store, 'query' | 'moment'>,
+  store: Pick<Store, 'query' | 'moment' | 'mayHave'>,
 ): Promise<Filter> {
   const { source } = request.params;
   if (!isSource(source)) throw new AppError('SOURCE_UNKNOWN');
@@ -44,8 +44,10 @@ export async function filterOf(
   }
   const checked = await checkParameters({ parameters }, given, store);
   const values: Values = { ...checked, project: pin ?? checked.project ?? null };
+  const may = values.search ? await store.mayHave(source, [values.search]) : null;
   const where = [
     values.project === null ? [] : ['project = $project::varchar'],
+    may === null ? [] : [may],
     values.search ? [`(${MATCHES})`] : [],
   ].flat();
   return { source, where: where.join(' and ') || 'true', values };

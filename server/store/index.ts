@@ -22,6 +22,7 @@ import { type QueryRows, queryRows } from './read/query-rows.ts';
 import { newestBytes, type Span, spanReader } from './read/time-span.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
+import { type TextCondition, textConditions } from './text-filter/filters.ts';
 import { ingestStatements, timestampExpression } from './write/statements.ts';
 import { type Commits, createWriter, type Writer } from './write/writer.ts';
 
@@ -106,6 +107,8 @@ export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, P
    * second old.
    */
   span(source: Source): Promise<Span | null>;
+  /** The condition on rows of a source in which texts may stand, by which others are passed over; null where there are next to none. */
+  readonly mayHave: TextCondition;
   ledger(): Promise<LedgerEntry[]>;
   /**
    * Copies the database as of one moment into a new file in the staging folder, while lines come in; gives its path. It is
@@ -289,6 +292,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       },
       moment: (expression) => timestampExpression(ingest, expression),
       span: spanReader(ask),
+      mayHave: textConditions(ask),
       ledger: () => readLedger(ask, retention.sizes),
       ...createRejected(ask, between),
       toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),

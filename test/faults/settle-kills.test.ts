@@ -69,6 +69,7 @@ async function whole(data: string): Promise<number> {
       {},
       { maxRows: 1 },
     );
+    expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
     const [mixed, count] = rows[0] ?? [];
     expect(Number(mixed)).to.equal(0);
     return Number(count);

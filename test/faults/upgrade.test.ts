@@ -16,8 +16,8 @@ const COPIES = LONG ? 17 : 4;
 const KILLS = 3;
 /** So long it takes to open the engine, a little more until the first step is committed. */
 const OPENING_MS = 50;
-/** So often a step, its commit and its checkpoint, changes the files of the database. */
-const CHANGES = 7;
+/** So often the steps, their commits and their checkpoints, change the files of the database. */
+const CHANGES = 7 * (NEWEST - OLDER);
 
 describe('a store of an older version', () => {
   faultCase(

@@ -82,6 +82,15 @@ describe('retention', function () {
       expect(removed).to.deep.equal({ 'edge_logs rows': 8000 });
       expect(await ids(store, 'edge_logs')).to.deep.equal([8000, 12_009]);
       await invariant(store);
+      const filters = async () => {
+        const sql = 'select count(*) from text_filters';
+        return (await store.query(sql, {}, { maxRows: 1 })).rows.map(([count]) => Number(count));
+      };
+      expect(await filters()).to.deep.equal([1]);
+      clock.advance(3 * DAY);
+      await store.retention.run(keep(1.5 * DAY));
+      expect(await filters()).to.deep.equal([0]);
+      await invariant(store);
     }));
 
   for (const [name, set] of [
@@ -623,6 +632,7 @@ async function blocks(store: Store): Promise<{ used: number }> {
 
 /** Checks of every source: lines = rows + rejected, and stored ones = all that came less the removed ones. */
 async function invariant(store: Store) {
+  expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
   for (const entry of await store.ledger()) {
     expect(entry.lines).to.equal(entry.rows + entry.rejected);
     expect(entry.stored).to.equal(entry.rows - entry.removed);

@@ -208,7 +208,7 @@ function ingesting(
       return result.rows.map((row) =>
         Object.fromEntries(
           names.flatMap((name, i) =>
-            /^member_state$|^metadata\./.test(name) ? [] : [[name, row[i] ?? null]],
+            /^(?:member_state|text_block)$|^metadata\./.test(name) ? [] : [[name, row[i] ?? null]],
           ),
         ),
       );

@@ -17,6 +17,8 @@ export interface Inspection {
 
 /** The version of the schema from which on long rejected lines stand in pieces. */
 const PIECES_SINCE = 3;
+/** … and searches pass over blocks of rows by their filters. */
+const FILTERS_SINCE = 6;
 
 /** Lines whose pieces are not what was kept of them, and pieces without a line. */
 const TORN = `
@@ -28,6 +30,14 @@ const TORN = `
     group by all
   ) using (source, file, "offset", rejected_at)
   where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // ${PIECE_BYTES}`;
+
+/** Rows of a block that has no filter: a search passes over them. */
+function withoutFilter(source: Source): string {
+  return `select count(*) as n
+    from ${source}
+    where text_block is not null
+      and text_block not in (select block from text_filters where source = '${source}')`;
+}
 
 /**
  * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What cannot
@@ -67,6 +77,8 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
       if (Number(torn.n) > 0) faults.push(`${torn.n} rejected lines are not whole`);
     }
     await readAll('files');
+    const hasFilters = Number(version.version) >= FILTERS_SINCE;
+    if (hasFilters) await readAll('text_filters');
     const tables = (await rows('select table_name from duckdb_tables()')).map(
       (row) => row.table_name,
     );
@@ -77,6 +89,8 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
       if (!entry && !tables.includes(source)) continue;
       const found = { source, rows: await readAll(source), rejected: rejected.get(source) ?? 0 };
       sources.push(found);
+      const hidden = hasFilters ? Number((await one(withoutFilter(source))).n) : 0;
+      if (hidden > 0) faults.push(`${source} has ${hidden} rows that no search would find`);
       if (!entry) {
         faults.push(`${source} is missing in the ledger`);
         continue;

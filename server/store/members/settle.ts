@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
 import {
@@ -10,6 +11,8 @@ import {
   readShapes,
 } from '../../records/shapes.ts';
 import { engineErrorKind } from '../errors.ts';
+import { addTextFilter, removeTextFilters } from '../text-filter/filters.ts';
+import { createGramBitmap } from '../text-filter/grams.ts';
 import type { Writer } from '../write/writer.ts';
 import {
   columnOf,
@@ -49,7 +52,7 @@ export interface Settling {
 
 export interface SettlingOptions {
   readonly writer: Pick<Writer, 'exclusive'>;
-  readonly ask: (sql: string) => Promise<Record<string, unknown>[]>;
+  readonly ask: Ask;
   readonly sets: ReadonlyMap<Source, MemberSet>;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
@@ -59,12 +62,16 @@ export interface SettlingOptions {
   readonly now: () => number;
 }
 
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>;
+
 /** Rows that are settled at once: a quarter of a row group, in a quarter of a second. */
 export const RUN_ROWS = 30_720;
 /** Rows whose columns are filled at once. */
 const FILL_ROWS = 8192;
 /** The engine's vector, below which nothing is gained. */
 const LEAST_ROWS = 2048;
+/** Rows whose texts are looked at without a pause: some ms. */
+const TEXTS_AT_ONCE = 256;
 /** A run's texts are in memory several times until it is committed. */
 const MEMORY_SHARE = 16;
 /** Until a checkpoint the rows are in memory as they were and as they are, and the log holds them whole. */
@@ -74,11 +81,6 @@ const LOG_SHARE = 6;
 interface Survey {
   readonly rows: number;
   readonly bytes: number;
-  /**
-   * Whether later rows were stored later, by their stamps, than all before them, and none in the future: not so where the clock was
-   * set, back or ahead. Retention then needs the order that they were stored in.
-   */
-  readonly inOrder: boolean;
   /** The same before and after. */
   readonly digest: string;
 }
@@ -112,19 +114,15 @@ export function createSettling({
     async settle(source, least = RUN_ROWS) {
       const set = sets.get(source);
       if (!set) return null;
-      const [place] = await ask(placeOf(set, isUnsettled(set)));
-      if (rowsBetween(place) < least) return null;
+      const length = lengths.get(source) ?? RUN_ROWS;
+      const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
+      if (!planned) return null;
       if (await isHindered()) return { source, rows: 0, sorted: false };
+      const texts = await textsOf(ask, source, planned.run);
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
-        const length = lengths.get(source) ?? RUN_ROWS;
         try {
           const result = await transaction((connection) =>
-            settleRun(connection, set, {
-              length,
-              least,
-              mostBytes: memory / MEMORY_SHARE,
-              nowMs: now(),
-            }),
+            settleRun(connection, set, planned, texts, now()),
           );
           lengths.delete(source);
           return result;
@@ -156,33 +154,66 @@ export function createSettling({
   };
 }
 
+/** A run as it was seen when it was planned. */
+interface Planned {
+  readonly run: Run;
+  readonly columns: readonly string[];
+  readonly first: Survey;
+}
+
+/** The next run of a source, as long as memory allows; null without one. */
+async function plan(
+  ask: Ask,
+  set: MemberSet,
+  bounds: { readonly length: number; readonly least: number; readonly mostBytes: number },
+): Promise<Planned | null> {
+  const { length, mostBytes } = bounds;
+  const run = await firstRun(ask, set, isUnsettled(set), bounds);
+  if (!run) return null;
+  const columns = await columnsOf(ask, set.source);
+  const first = await survey(ask, set.source, run, columns);
+  if (first.bytes <= mostBytes || length <= LEAST_ROWS) return { run, columns, first };
+  const fitting = Math.floor((length * mostBytes) / first.bytes);
+  return plan(ask, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
+}
+
+/** Which texts may stand in the rows of a run. */
+async function textsOf(ask: Ask, source: Source, run: Run): Promise<Uint8Array[]> {
+  const bitmap = createGramBitmap();
+  for (let from = run.first; from < run.until; from += LEAST_ROWS) {
+    const part = { first: from, until: Math.min(from + LEAST_ROWS, run.until) };
+    const rows = await ask(
+      `select event_message, metadata::varchar as metadata from ${source} where ${within(part)}`,
+    );
+    for (const [i, { event_message: message, metadata }] of rows.entries()) {
+      if (typeof message === 'string') bitmap.add(message);
+      if (typeof metadata === 'string') bitmap.add(metadata);
+      // Requests are answered in between.
+      if (i % TEXTS_AT_ONCE === 0) await setImmediate();
+    }
+  }
+  return bitmap.slices();
+}
+
+/** Settles a run as planned. No rows where others stand there by now, as retention has removed some. */
 async function settleRun(
   connection: DuckDBConnection,
   set: MemberSet,
-  bounds: {
-    readonly length: number;
-    readonly least: number;
-    readonly mostBytes: number;
-    readonly nowMs: number;
-  },
-): Promise<Settled | null> {
+  { run, columns, first }: Planned,
+  texts: readonly Uint8Array[],
+  nowMs: number,
+): Promise<Settled> {
   const { source } = set;
-  const { length, mostBytes, nowMs } = bounds;
-  const run = await firstRun(connection, set, isUnsettled(set), bounds);
-  if (!run) return null;
-  const columns = await columnsOf(connection, source);
-  const first = await survey(connection, source, run, columns);
-  if (first.bytes > mostBytes && length > LEAST_ROWS) {
-    const fitting = Math.floor((length * mostBytes) / first.bytes);
-    return settleRun(connection, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
-  }
-  const sorted = first.inOrder && (await isLatest(connection, source, run, nowMs));
-  await change(connection, sorted ? sortedRows(set, run, columns) : sameRows(set, run, 0n), {
-    set,
-    run,
-    columns,
-    first,
-  });
+  const ask = asks(connection);
+  const now = await survey(ask, source, run, columns);
+  if (now.digest !== first.digest) return { source, rows: 0, sorted: false };
+  const sorted = await areInOrder(ask, source, run, nowMs);
+  const block = await addTextFilter(connection, source, texts, nowMs);
+  const update = sorted
+    ? sortedRows(set, run, columns, block)
+    : sameRows(set, run, `text_block = ${block}`, 0n);
+  await change(connection, update, { set, run, columns, first });
+  await removeTextFilters(connection, source);
   return { source, rows: first.rows, sorted };
 }
 
@@ -192,11 +223,12 @@ async function fillRun(
   set: MemberSet,
   bounds: { readonly length: number; readonly least: number },
 ): Promise<number> {
-  const run = await firstRun(connection, set, isUnread(set), bounds);
+  const ask = asks(connection);
+  const run = await firstRun(ask, set, isUnread(set), bounds);
   if (!run) return 0;
-  const columns = await columnsOf(connection, set.source);
-  const first = await survey(connection, set.source, run, columns);
-  await change(connection, sameRows(set, run, WAITING), { set, run, columns, first });
+  const columns = await columnsOf(ask, set.source);
+  const first = await survey(ask, set.source, run, columns);
+  await change(connection, sameRows(set, run, '', WAITING), { set, run, columns, first });
   return first.rows;
 }
 
@@ -204,20 +236,10 @@ async function fillRun(
 async function change(
   connection: DuckDBConnection,
   update: string,
-  {
-    set: { source },
-    run,
-    columns,
-    first,
-  }: {
-    readonly set: MemberSet;
-    readonly run: Run;
-    readonly columns: readonly string[];
-    readonly first: Survey;
-  },
+  { set: { source }, run, columns, first }: Planned & { readonly set: MemberSet },
 ): Promise<void> {
   const { rowsChanged } = await connection.run(update);
-  const after = await survey(connection, source, run, columns);
+  const after = await survey(asks(connection), source, run, columns);
   // They are the only copy: rather no order than one row that is another.
   if (rowsChanged !== first.rows || after.digest !== first.digest)
     throw new Error(
@@ -225,24 +247,26 @@ async function change(
     );
 }
 
-/** Whether no row before a run was stored later than its first, by their stamps, and none of it in the future. */
-async function isLatest(
-  connection: DuckDBConnection,
-  source: Source,
-  run: Run,
-  nowMs: number,
-): Promise<boolean> {
-  const [row] = await rowsOf(
-    connection,
+/**
+ * Whether the rows of a run were stored one after the other, by their stamps, later than all before them, and none in the future: not so
+ * where the clock was set, back or ahead. Retention then needs the order that they were stored in.
+ */
+async function areInOrder(ask: Ask, source: Source, run: Run, nowMs: number): Promise<boolean> {
+  const [row] = await ask(
     `select
-      min(ingested_at) filter (${within(run)})
-          >= coalesce(max(ingested_at) filter (rowid < ${run.first}), timestamp '1970-01-01')
-        and max(ingested_at) filter (${within(run)}) <= make_timestamp(${Math.ceil(nowMs)}::bigint * 1000 + 1000000)
-        as latest
-      from ${source}
-      where rowid < ${run.until}`,
+      coalesce(bool_and(before is null or before <= ingested_at), true)
+        and max(ingested_at) <= make_timestamp(${Math.ceil(nowMs)}::bigint * 1000 + 1000000)
+        and min(ingested_at) >= coalesce(
+          (select max(ingested_at) from ${source} where rowid < ${run.first}),
+          timestamp '1970-01-01'
+        ) as in_order
+      from (
+        select ingested_at, lag(ingested_at) over (order by rowid) as before
+        from ${source}
+        where ${within(run)}
+      )`,
   );
-  return row?.latest === true;
+  return row?.in_order === true;
 }
 
 interface Run {
@@ -252,12 +276,12 @@ interface Run {
 
 /** The place of the first rows for which a condition holds, if there are enough. */
 async function firstRun(
-  connection: DuckDBConnection,
+  ask: Ask,
   set: MemberSet,
   condition: string,
   { length, least }: { readonly length: number; readonly least: number },
 ): Promise<Run | null> {
-  const [place] = await rowsOf(connection, placeOf(set, condition));
+  const [place] = await ask(placeOf(set, condition));
   const first = Number(place?.first ?? 0);
   return rowsBetween(place) >= least ? { first, until: first + length } : null;
 }
@@ -273,54 +297,42 @@ function rowsBetween(place: Record<string, unknown> | undefined): number {
 
 const within = ({ first, until }: Run) => `rowid >= ${first} and rowid < ${until}`;
 
+const OWN_COLUMN = /^(?:member_state|text_block)$|^metadata\./;
+
 /** The columns of a source's table that a line gives. */
-async function columnsOf(connection: DuckDBConnection, source: Source): Promise<string[]> {
-  const rows = await rowsOf(
-    connection,
+async function columnsOf(ask: Ask, source: Source): Promise<string[]> {
+  const rows = await ask(
     `select column_name as name from duckdb_columns() where table_name = '${source}' and database_name = current_database()`,
   );
   const names = rows.map(({ name }) => String(name));
-  return names.filter((name) => name !== 'member_state' && !name.startsWith('metadata.'));
+  return names.filter((name) => !OWN_COLUMN.test(name));
 }
 
 async function survey(
-  connection: DuckDBConnection,
+  ask: Ask,
   source: Source,
   run: Run,
   columns: readonly string[],
 ): Promise<Survey> {
-  const list = columns.join(', ');
-  const [row] = await rowsOf(
-    connection,
+  const [row] = await ask(
     `select
       count(*) as rows,
       sum(strlen(event_message) + coalesce(strlen(metadata), 0))::bigint as bytes,
-      coalesce(bool_and(before is null or before <= ingested_at), true) as in_order,
       concat_ws(' ', bit_xor(digest), sum(digest)) as digest
     from (
-      select
-        event_message,
-        metadata,
-        ingested_at,
-        lag(ingested_at) over (order by rowid) as before,
-        hash(${list}) as digest
+      select event_message, metadata, hash(${columns.join(', ')}) as digest
       from ${source}
       where ${within(run)}
     )`,
   );
-  return {
-    rows: Number(row?.rows),
-    bytes: Number(row?.bytes ?? 0),
-    inOrder: row?.in_order === true,
-    digest: String(row?.digest),
-  };
+  return { rows: Number(row?.rows), bytes: Number(row?.bytes ?? 0), digest: String(row?.digest) };
 }
 
-/** Fills the columns of a run's rows, each where it stands; `more` is added to their states. */
-function sameRows(set: MemberSet, run: Run, more: bigint): string {
+/** Fills the columns of a run's rows, each where it stands, and sets what `also` says; `more` is added to their states. */
+function sameRows(set: MemberSet, run: Run, also: string, more: bigint): string {
   const { source } = set;
   return `update ${source} as t
-    set ${assignments(set, [])}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
+    set ${[assignments(set, []), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
     from (
       select rowid as place, ${filled(set, false)}
       from (select rowid, metadata, ${readMembers(set)} as read from ${source} where ${within(run)})
@@ -332,12 +344,12 @@ function sameRows(set: MemberSet, run: Run, more: bigint): string {
  * The same, and puts the rows in order: among the places that they have, as rows between may have been removed. They are sorted with
  * what was taken out of their records, not with the records, which take more memory.
  */
-function sortedRows(set: MemberSet, run: Run, columns: readonly string[]): string {
+function sortedRows(set: MemberSet, run: Run, columns: readonly string[], block: number): string {
   const { source, members } = set;
   const list = columns.join(', ');
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t
-    set ${assignments(set, columns)}, member_state = s.state
+    set ${assignments(set, columns)}, member_state = s.state, text_block = ${block}
     from (
       select place, ${values}
       from (
@@ -394,7 +406,7 @@ function filled(set: MemberSet, sorted: boolean): string {
 /** Marks the smallest run as looked at, and leaves its columns empty. */
 async function passOver(connection: DuckDBConnection, set: MemberSet): Promise<Settled | null> {
   const bounds = { length: LEAST_ROWS, least: LEAST_ROWS };
-  const run = await firstRun(connection, set, isUnsettled(set), bounds);
+  const run = await firstRun(asks(connection), set, isUnsettled(set), bounds);
   if (!run) return null;
   const { rowsChanged } = await connection.run(
     `update ${set.source}
@@ -407,6 +419,6 @@ async function passOver(connection: DuckDBConnection, set: MemberSet): Promise<S
   return { source: set.source, rows: rowsChanged, sorted: false };
 }
 
-async function rowsOf(connection: DuckDBConnection, sql: string) {
-  return (await connection.runAndReadAll(sql)).getRowObjects();
+function asks(connection: DuckDBConnection): Ask {
+  return async (sql) => (await connection.runAndReadAll(sql)).getRowObjects();
 }

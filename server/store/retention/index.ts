@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { incrementCounters } from '../ledger.ts';
 import { RUN_ROWS } from '../members/settle.ts';
 import type { QueryRows } from '../read/query-rows.ts';
+import { removeTextFilters } from '../text-filter/filters.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 import type { Writer } from '../write/writer.ts';
 import {
@@ -167,6 +168,7 @@ export function createRetention(options: RetentionOptions): Retention {
               (select (source, file, "offset", rejected_at) from rejected where ${going} and kept > ${PIECE_BYTES})`,
           );
         await connection.run(`delete from ${table} where ${going}`);
+        if (step.kind === 'rows') await removeTextFilters(connection, step.source);
         const counter = step.kind === 'rows' ? 'removed' : 'removed_rejected';
         await incrementCounters(connection, [{ source: step.source, [counter]: rows }]);
         const bytes = step.cutoffMs === null ? step.group.bytes : 0;

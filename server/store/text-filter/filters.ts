@@ -1,0 +1,77 @@
+import { blobValue, type DuckDBConnection } from '@duckdb/node-api';
+import type { Source } from '../../../ingest/index.ts';
+import type { QueryRows } from '../read/query-rows.ts';
+import { gramsOf, placeOf, SLICES } from './grams.ts';
+
+/** Grams that a question looks for, at most: after some, more do not tell more. */
+const MOST_GRAMS = 8;
+/** Where so many of the blocks may have a text, all are read. */
+const MOST_BLOCKS = 0.7;
+
+const slices = Array.from({ length: SLICES }, (_, i) => `s${i}`);
+
+/**
+ * Adds the filter of a source's rows, whose `text_block` is to be the number that this gives. Later ones are greater, also than those of
+ * blocks that are gone: questions that were asked before rely on it.
+ */
+export async function addTextFilter(
+  connection: DuckDBConnection,
+  source: Source,
+  bitmap: readonly Uint8Array[],
+  nowMs: number,
+): Promise<number> {
+  const [row] = (
+    await connection.runAndReadAll(
+      `select greatest(
+        (select max(block) from text_filters where source = '${source}'),
+        (select max(text_block) from ${source})
+      ) as last`,
+    )
+  ).getRowObjects();
+  const block = Math.max(Math.floor(nowMs), Number(row?.last ?? 0) + 1);
+  await connection.run(
+    `insert into text_filters (source, block, ${slices.join(', ')})
+      values ('${source}', ${block}, ${slices.map((_, i) => `$${i + 1}`).join(', ')})`,
+    bitmap.map((bytes) => blobValue(bytes)),
+  );
+  return block;
+}
+
+/** Removes the filters of a source that no row belongs to any more: rows go, and get later blocks, from the oldest on. */
+export async function removeTextFilters(
+  connection: DuckDBConnection,
+  source: Source,
+): Promise<void> {
+  await connection.run(
+    `delete from text_filters
+      where source = '${source}'
+        and block < (select coalesce(min(text_block), ${Number.MAX_SAFE_INTEGER}) from ${source})`,
+  );
+}
+
+/**
+ * Gives the condition, in SQL, on rows of a source in which each of `texts` may stand, in whatever letter case, in the message or the
+ * metadata; null where it would leave out next to nothing. It holds for rows that are stored later, too.
+ */
+export type TextCondition = (source: Source, texts: readonly string[]) => Promise<string | null>;
+
+export function textConditions(ask: QueryRows): TextCondition {
+  return async (source, texts) => {
+    const grams = texts.flatMap((text) => gramsOf(text).slice(0, MOST_GRAMS));
+    if (grams.length === 0) return null;
+    const tests = grams.map((gram) => {
+      const { slice, place } = placeOf(gram);
+      return `get_bit(s${slice}::bit, (${place} % (octet_length(s${slice}) * 8))::int) = 1`;
+    });
+    const [row] = await ask(
+      `select max(block) as last, count(*) as blocks, list(block) filter (where ${tests.join(' and ')}) as found
+        from text_filters
+        where source = '${source}'`,
+    );
+    if (!row || row.last === null) return null;
+    const found = (row.found ?? []) as readonly bigint[];
+    if (found.length > MOST_BLOCKS * Number(row.blocks)) return null;
+    const there = found.length === 0 ? '' : ` or text_block in (${found.join(', ')})`;
+    return `(text_block is null or text_block > ${row.last}${there})`;
+  };
+}

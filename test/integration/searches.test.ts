@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { randomOf } from '../bench/random.ts';
+import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+
+const RUN = 30_720;
+/** Two runs that are settled, and rows behind them. */
+const ROWS = 2 * RUN + 1000;
+
+interface Line {
+  readonly id: string;
+  readonly event_message: string;
+  readonly metadata: object;
+}
+
+function lines(): Line[] {
+  const { hex, below } = randomOf(5);
+  return Array.from({ length: ROWS }, (_, i) => ({
+    id: String(i),
+    // From the second run on, by the Kelvin sign, which is a k to whoever does not mind letter case.
+    event_message: `request ${hex(16)} of the ${i < RUN ? 'task' : 'tas\u212a'}-processing queue ${below(9)}`,
+    metadata: { request: { search: `?token=${hex(12)}`, n: below(1e6) } },
+  }));
+}
+
+async function search({ http }: Served, kind: string, query: Record<string, string>) {
+  const { body, status } = await http
+    .get(`/api/${kind}/auth_logs`)
+    .query(query)
+    .set('X-API-KEY', TOKEN);
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body.result as Record<string, unknown>[];
+}
+
+describe('a search', () => {
+  it('finds what stands in messages and metadata, wherever it is settled', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const { store } = served;
+        const all = lines();
+        served.write('auth_logs/a.ndjson', all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        await served.lines(ROWS, 'auth_logs');
+        const settle = async () => {
+          while ((await store.settling.settle('auth_logs'))?.rows);
+        };
+        await settle();
+        const sought = [0, 1, RUN - 1, RUN, 2 * RUN - 1, 2 * RUN, ROWS - 1].flatMap((i) => {
+          const { event_message: message, metadata } = all[i] as Line;
+          const word = message.split(' ')[1] as string;
+          const token = JSON.stringify(metadata).slice(22, 40);
+          return [word, word.toUpperCase(), word.slice(3, 13), word.slice(0, 6), token, message];
+        });
+        for (const text of [...sought, 'ffffffffffffffff', 'nowhere at all', 'x']) {
+          const folded = new RegExp(text.replaceAll(/[?\\.]/g, '\\$&'), 'iu');
+          const expected = all.filter(
+            ({ event_message: message, metadata }) =>
+              folded.test(message) || folded.test(JSON.stringify(metadata)),
+          );
+          const found = await search(served, 'entries', { search: text, limit: '1000' });
+          expect(found.map(({ id }) => id).sort(), text).to.deep.equal(
+            expected.map(({ id }) => id).sort(),
+          );
+        }
+        for (const text of ['of the TASK-PROCESSING queue', 'the tas\u212a-processing queue']) {
+          const bounds = { from: '2020-01-01T00:00:00Z', to: '2040-01-01T00:00:00Z' };
+          const buckets = await search(served, 'histogram', { search: text, ...bounds });
+          const sum = buckets.reduce((total, { entries }) => total + Number(entries), 0);
+          expect(sum, text).to.equal(ROWS);
+        }
+      }),
+    ));
+
+  it('passes over blocks that cannot have the text, and over no row that is stored or settled later', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const { store } = served;
+        const all = lines();
+        const write = (from: number, until: number) =>
+          served.write(
+            'auth_logs/a.ndjson',
+            all
+              .slice(from, until)
+              .map((line) => `${JSON.stringify(line)}\n`)
+              .join(''),
+          );
+        const word = (i: number) => all[i]?.event_message.split(' ')[1] as string;
+        const count = async (text: string, condition: string | null) => {
+          const sql = `select count(*) from auth_logs where contains(event_message, '${text}') and ${condition}`;
+          return Number((await store.query(sql, {}, { maxRows: 1 })).rows[0]?.[0]);
+        };
+        expect(await store.mayHave('auth_logs', [word(0)])).to.equal(null);
+        write(0, RUN + 500);
+        await served.lines(RUN + 500, 'auth_logs');
+        await store.settling.settle('auth_logs');
+        const early = await store.mayHave('auth_logs', [word(ROWS - 1)]);
+        expect(early, 'no block has it').to.match(/^\(text_block is null or text_block > \d+\)$/);
+        expect(await count(word(0), early)).to.equal(0);
+        write(RUN + 500, ROWS);
+        await served.lines(ROWS, 'auth_logs');
+        expect(await count(word(ROWS - 1), early)).to.equal(1);
+        await store.settling.settle('auth_logs');
+        expect(await count(word(2 * RUN - 1), early)).to.equal(1);
+        const late = await store.mayHave('auth_logs', [word(2 * RUN - 1)]);
+        expect(late).to.match(/or text_block in \(\d+\)\)$/);
+        expect(await count(word(2 * RUN - 1), late)).to.equal(1);
+      }),
+    ));
+});

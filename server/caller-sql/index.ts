@@ -24,6 +24,8 @@ export interface TranslationScope {
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
   /** Rows of the answer, at most. */
   readonly maxRows: number;
+  /** Gives the condition on rows of a table in which texts may stand; null where it leaves out next to none. */
+  readonly mayHave?: (table: string, texts: readonly string[]) => Promise<string | null>;
 }
 
 /** The caller's question in the engine's words. */
@@ -75,10 +77,13 @@ export async function translate(
       parameters: scope.parameters,
       patterns: [],
       read: new Set(),
+      sought: [],
     },
     { expression: translateExpression, query },
   );
   const checked = query(context, nodeOf(statement.node), NOWHERE, 0);
+  for (const sought of context.sought)
+    sought.condition = (await scope.mayHave?.(sought.table, sought.texts)) ?? null;
 
   // One more row than may be answered tells that there are more.
   const asked = Math.min(checked.limit ?? Infinity, scope.maxRows + 1);

@@ -52,6 +52,34 @@ export function matchesBytes(pattern: string): boolean {
   return [...escapes].some(([, escaped]) => escaped === 'C');
 }
 
+/** What may follow a backslash and is taken for itself. */
+const PUNCTUATION = /[^A-Za-z0-9\s]/;
+
+/**
+ * Texts that stand, in whatever letter case, in all that the expression matches. None where it has more to it than texts, `.`, `.*`, `.+`
+ * and places such as `\b`.
+ */
+export function textsIn(pattern: string): string[] {
+  const texts = [''];
+  const plain = pattern.replace(/^\(\?[is]+\)/, '');
+  for (let at = 0; at < plain.length; at++) {
+    const character = plain[at] as string;
+    const next = plain[at + 1] ?? '';
+    if (character === '\\') {
+      at++;
+      if (PUNCTUATION.test(next)) texts.push(`${texts.pop()}${next}`);
+      else if ('bdwsDWS'.includes(next) && next !== '') texts.push('');
+      else return [];
+    } else if ('^$'.includes(character)) texts.push('');
+    else if (character === '.') {
+      texts.push('');
+      if ('*+'.includes(next)) at++;
+    } else if ('*+?()[]{}|'.includes(character)) return [];
+    else texts.push(`${texts.pop()}${character}`);
+  }
+  return texts.filter((text) => text !== '');
+}
+
 /** Whether the expression captures something. */
 export function hasGroup(pattern: string): boolean {
   return /(?:^|[^\\])(?:\\\\)*\((?!\?(?!P<|<))/.test(pattern.replace(/\[[^\]]*\]/g, ''));

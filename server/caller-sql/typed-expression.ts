@@ -50,7 +50,19 @@ export interface Expression {
   readonly own?: boolean;
   readonly outer?: boolean;
   /** The column of a view that it is. */
-  readonly column?: { readonly relation: object; readonly name: string };
+  readonly column?: ColumnOf;
+  /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
+  readonly texts?: readonly TextIn[];
+}
+
+export interface ColumnOf {
+  readonly relation: object;
+  readonly name: string;
+}
+
+export interface TextIn {
+  readonly column: ColumnOf;
+  readonly text: string;
 }
 
 /** NULL. The engine has functions of one name for several types, and would not know which of them is meant. */

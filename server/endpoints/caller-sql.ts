@@ -38,7 +38,7 @@ export async function runCallerSql(
   { text, dialect }: CallerSql,
   query: SavedQuery,
   values: Values,
-  store: Pick<Store, 'callerPool' | 'span'>,
+  store: Pick<Store, 'callerPool' | 'span' | 'mayHave'>,
   signal: AbortSignal,
 ): Promise<{ rows: Rows; sources: readonly Source[] }> {
   const { maxRows } = query;
@@ -50,7 +50,10 @@ export async function runCallerSql(
     );
     return String(rows[0]?.[0]);
   };
-  const scope = { dialect, views: query.views, parameters: parametersOf(query), maxRows };
+  const mayHave = async (table: string, texts: readonly string[]) =>
+    isSource(table) ? store.mayHave(table, texts) : null;
+  const parameters = parametersOf(query);
+  const scope = { dialect, views: query.views, parameters, maxRows, mayHave };
   const translation = await translate(text, scope, parse).catch((error: unknown) => {
     throw error instanceof SqlRefused
       ? fault('sql', `${error.sentence(text)}.`, error)

@@ -85,7 +85,9 @@ export async function partsOf(
     views.set(key.toLowerCase(), {
       name: key,
       sql: wide ? await deserialized(wide) : body,
-      ...(set ? { members: new Map([['metadata', memberColumns(set)]]) } : {}),
+      ...(set
+        ? { members: new Map([['metadata', memberColumns(set)]]), texts: textColumns(node) }
+        : {}),
       columns: columns.flatMap((name, i) => {
         const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
         return kind ? [{ name, kind }] : [];
@@ -130,12 +132,21 @@ function setOf(node: SelectNode, earlier: number, sets: Store['members']): Membe
   return isSame && isPlain && hasMetadata && others.length === 1 ? (sets.get(name) ?? null) : null;
 }
 
+/** The columns that are messages as they are stored, of a view whose items are all columns; of metadata, SQL of callers sees values. */
+function textColumns({ select_list: list = [] }: SelectNode): ReadonlySet<string> {
+  const names = list.flatMap(({ alias, column_names: [...path] = [] }) => {
+    const name = path.at(-1) ?? '';
+    return /^event_message$/i.test(name) ? [alias || name] : [];
+  });
+  return new Set(names);
+}
+
 function isEmpty(clause: unknown): boolean {
   return clause === undefined || clause === null || (Array.isArray(clause) && clause.length === 0);
 }
 
 function columnsOf({ members }: MemberSet): SelectItem[] {
-  return ['member_state', ...members.map(columnOf)].map((name) => ({
+  return ['member_state', 'text_block', ...members.map(columnOf)].map((name) => ({
     class: 'COLUMN_REF',
     type: 'COLUMN_REF',
     alias: '',

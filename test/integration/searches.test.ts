@@ -16,6 +16,7 @@ function lines(): Line[] {
   const { hex, below } = randomOf(5);
   return Array.from({ length: ROWS }, (_, i) => ({
     id: String(i),
+    project: 'p',
     // From the second run on, by the Kelvin sign, which is a k to whoever does not mind letter case.
     event_message: `request ${hex(16)} of the ${i < RUN ? 'task' : 'tas\u212a'}-processing queue ${below(9)}`,
     metadata: { request: { search: `?token=${hex(12)}`, n: below(1e6) } },
@@ -24,7 +25,7 @@ function lines(): Line[] {
 
 async function search({ http }: Served, kind: string, query: Record<string, string>) {
   const { body, status } = await http
-    .get(`/api/${kind}/auth_logs`)
+    .get(query.sql === undefined ? `/api/${kind}/auth_logs` : `/api/${kind}`)
     .query(query)
     .set('X-API-KEY', TOKEN);
   expect(status, JSON.stringify(body)).to.equal(200);
@@ -66,6 +67,51 @@ describe('a search', () => {
           const sum = buckets.reduce((total, { entries }) => total + Number(entries), 0);
           expect(sum, text).to.equal(ROWS);
         }
+      }),
+    ));
+
+  it('by SQL of callers finds the same, whatever the condition is made of', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const { store } = served;
+        const all = lines();
+        served.write('auth_logs/a.ndjson', all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        await served.lines(ROWS, 'auth_logs');
+        const word = (i: number) => all[i]?.event_message.split(' ')[1] as string;
+        const [first, second, last] = [word(3), word(RUN + 3), word(ROWS - 1)];
+        const conditions = [
+          `regexp_contains(event_message, r'\\b${first}\\b')`,
+          `regexp_contains(event_message, '(?i)${second.toUpperCase()}')`,
+          `regexp_contains(event_message, '^request ${second}.of the tas')`,
+          `regexp_contains(event_message, '${first}|${second}')`,
+          `regexp_contains(event_message, '${first}?') and not regexp_contains(event_message, '${second}')`,
+          `event_message like '%${last}%'`,
+          `event_message like 'request ${second}%queue _'`,
+          `event_message like '%${first.toUpperCase()}%' or id = '9'`,
+          `event_message not like '%processing queue%'`,
+          `regexp_contains(event_message, '${first}') and event_message like '%${second}%'`,
+          `lower(event_message) like '%${second}%'`,
+          `event_message ilike '%${second.toUpperCase()}%'`,
+          `regexp_contains(event_message, r'${first.slice(0, 8)}\\x${first.charCodeAt(8).toString(16)}${first.slice(9)}')`,
+        ];
+        const statements = conditions.flatMap((condition) => [
+          `select id from auth_logs where ${condition} order by timestamp desc, id limit 100`,
+          `select count(*) as n, min(m.request.n) as least from auth_logs t cross join unnest(t.metadata) as m where ${condition}`,
+          `select count(t.id) as n, count(u.id) as m from auth_logs u left join auth_logs t on t.id = u.id and t.event_message like '%${first}%' where u.id in ('3', '4')`,
+        ]);
+        const answers = async () => {
+          const found: unknown[] = [];
+          for (const sql of statements)
+            found.push([
+              sql,
+              await search(served, 'endpoints/query/logs.all', { project: 'p', sql }),
+            ]);
+          return found;
+        };
+        const before = await answers();
+        expect(JSON.stringify(before)).to.include('[{"id":"3"}]').and.include('"n":1,');
+        while ((await store.settling.settle('auth_logs'))?.rows);
+        expect(await answers()).to.deep.equal(before);
       }),
     ));
 

@@ -1,5 +1,5 @@
 import { reject, shown } from '../error.ts';
-import { hasGroup, patternOf } from '../regular-expressions.ts';
+import { hasGroup, patternOf, textsIn } from '../regular-expressions.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
 import { arrayLength } from './array.ts';
@@ -30,10 +30,13 @@ const matches = takes({
   least: 2,
   most: 2,
   build([value, pattern], info) {
+    const expression = patternOf(pattern, info);
+    const { column } = value;
     return expr(
       'bool',
-      sql`regexp_matches(${as(value, 'text', info.at)}, ${literal(patternOf(pattern, info))})`,
+      sql`regexp_matches(${as(value, 'text', info.at)}, ${literal(expression)})`,
       [value],
+      column ? { texts: textsIn(expression).map((text) => ({ column, text })) } : {},
     );
   },
 });

@@ -18,6 +18,16 @@ export interface View {
   readonly tables: readonly string[];
   /** The columns of members, which its statement gives beside `columns`, by the JSON column that they are members of. */
   readonly members?: ReadonlyMap<string, MemberColumns>;
+  /** The columns that hold texts as they are stored, where its rows are those of a table with text filters. */
+  readonly texts?: ReadonlySet<string>;
+}
+
+/** Texts that all rows of a table's which a query reads have in them. */
+export interface Sought {
+  readonly table: string;
+  readonly texts: string[];
+  /** The condition on its rows, once it is known. */
+  condition: string | null;
 }
 
 /** A SELECT or a set operation, checked: rows with the columns c1, c2, …, not sorted yet. */
@@ -57,6 +67,8 @@ export interface Context {
   readonly patterns: Pattern[];
   /** The views that it reads, by their names in lower case. */
   readonly read: Set<string>;
+  /** What is sought in tables with text filters. */
+  readonly sought: Sought[];
   /** A number that no other name of this translation has. */
   fresh(): number;
   /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */

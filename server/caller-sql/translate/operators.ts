@@ -118,16 +118,17 @@ export function likeness(
     return reject(at, 'The pattern of LIKE must be a string literal');
   const ignoresCase = operator.includes('ilike');
   const read = as(value, 'text', at);
-  const found = matched(
-    ignoresCase ? sql`lower(${read})` : read,
-    partsOf(
-      ignoresCase ? pattern.literal.toLowerCase() : pattern.literal,
-      markOf(mark, dialect, at),
-      at,
-    ),
+  const parts = partsOf(
+    ignoresCase ? pattern.literal.toLowerCase() : pattern.literal,
+    markOf(mark, dialect, at),
     at,
   );
-  return made('bool', operator.startsWith('not') ? sql`(not ${found})` : found, args);
+  const found = matched(ignoresCase ? sql`lower(${read})` : read, parts, at);
+  if (operator.startsWith('not')) return made('bool', sql`(not ${found})`, args);
+  const { column } = value;
+  // What lower() makes of other letters than ASCII may be one of ASCII.
+  const texts = column && !ignoresCase ? textsOfParts(parts).map((text) => ({ column, text })) : [];
+  return { ...made('bool', found, args), texts };
 }
 
 /** A piece of a pattern: a text, `%` or `_`. */
@@ -149,6 +150,10 @@ function matched(value: Sql, parts: readonly Part[], at: number | null): Sql {
   );
   if (expression.join('').length > MAX_PATTERN) reject(at, 'This pattern of LIKE is too long');
   return sql`regexp_full_match(${value}, ${literal(`(?s)${expression.join('')}`)})`;
+}
+
+function textsOfParts(parts: readonly Part[]): string[] {
+  return parts.flatMap((part) => (typeof part === 'object' ? [part.text] : []));
 }
 
 function partsOf(pattern: string, mark: string | null, at: number | null): Part[] {

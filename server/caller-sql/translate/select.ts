@@ -15,7 +15,7 @@ import {
   unnamed,
   withAliases,
 } from './select-list.ts';
-import { type From, isNarrow, type Table } from './table-refs.ts';
+import { type From, isNarrow, noteTexts, type Table } from './table-refs.ts';
 
 const MAX_COLUMNS = 500;
 
@@ -49,19 +49,18 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   );
   const alias = aliasOf(context, items, scope);
 
-  const where =
-    node.where_clause === undefined
-      ? null
-      : plain(of(node.where_clause), 'WHERE', context.at(nodeOf(node.where_clause)));
+  const condition = node.where_clause === undefined ? null : of(node.where_clause);
+  const where = condition && plain(condition, 'WHERE', context.at(nodeOf(node.where_clause)));
+  if (condition) noteTexts(context, source.tables, condition);
   const groups = grouping(context, node, items, alias, of, at);
-  const condition = (child: unknown, clause: string) => {
+  const conditionOf = (child: unknown, clause: string) => {
     const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope);
     return clause === 'HAVING' && value.window
       ? reject(at, 'HAVING cannot hold a window function')
       : as(value, 'bool', at);
   };
-  const having = node.having === undefined ? null : condition(node.having, 'HAVING');
-  const qualify = node.qualify === undefined ? null : condition(node.qualify, 'QUALIFY');
+  const having = node.having === undefined ? null : conditionOf(node.having, 'HAVING');
+  const qualify = node.qualify === undefined ? null : conditionOf(node.qualify, 'QUALIFY');
 
   const modifiers = modifiersOf(context, node, at);
   const orders = orderOf(context, modifiers.orders, items, alias, (child) =>

@@ -1,6 +1,7 @@
 import type { MemberColumns } from '../../records/shapes.ts';
 import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
-import type { Context, View } from './context.ts';
+import type { Expression } from '../typed-expression.ts';
+import type { Context, Sought, View } from './context.ts';
 import type { Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
@@ -27,6 +28,9 @@ export interface Table {
   nullable: boolean;
   /** The columns of members, which `source` has beside the others, by the column that they are members of. */
   readonly members: ReadonlyMap<string, MemberColumns>;
+  /** The view, of which rows may be passed over by the texts that are sought in it. */
+  readonly view: View | null;
+  sought: Sought | null;
 }
 
 /** A column, and what it is called in the engine. */
@@ -51,7 +55,16 @@ export function tableFrom(
   const id = `t${context.fresh()}`;
   const relation = tableRelation(alias?.toLowerCase() ?? null, id, columns);
   const members = view?.members ?? new Map();
-  const made: Table = { relation, columns, records: new Map(), id, nullable: false, members };
+  const made: Table = {
+    relation,
+    columns,
+    records: new Map(),
+    id,
+    nullable: false,
+    members,
+    view,
+    sought: null,
+  };
   return {
     sql: { spell: () => print(block(made, source)) },
     relations: [relation],
@@ -62,7 +75,9 @@ export function tableFrom(
 }
 
 /** A table with the records of its columns beside them. */
-function block({ id, records, columns, members }: Table, source: Sql): Sql {
+function block({ id, records, columns, members, sought }: Table, rows: Sql): Sql {
+  const condition = sought?.condition ?? null;
+  const source = condition === null ? rows : sql`(select * from ${rows} where ${condition})`;
   let from = source;
   const kept = columns.map((column) => identifier(column.sql));
   for (const [name, unnested] of records) {
@@ -77,6 +92,19 @@ function block({ id, records, columns, members }: Table, source: Sql): Sql {
     kept.push(...unnested.names());
   }
   return sql`${from} as ${id}`;
+}
+
+/** Notes what stands in each row of a table that is read, by its WHERE. */
+export function noteTexts(context: Context, tables: readonly Table[], { texts = [] }: Expression) {
+  for (const { column, text } of texts) {
+    const table = tables.find(({ relation }) => relation === column.relation);
+    if (!table || table.nullable || !table.view?.texts?.has(column.name)) continue;
+    if (!table.sought) {
+      table.sought = { table: table.view.tables[0] ?? '', texts: [], condition: null };
+      context.sought.push(table.sought);
+    }
+    table.sought.texts.push(text);
+  }
 }
 
 /**

@@ -55,15 +55,12 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
     case 'CONJUNCTION': {
       only(node, ['children'], at);
       const parts = nodesOf(node.children).map(of);
-      const operator = node.type === 'CONJUNCTION_AND' ? ' and ' : ' or ';
-      return made(
-        'bool',
-        sql`(${join(
-          parts.map((part) => as(part, 'bool', at)),
-          operator,
-        )})`,
-        parts,
-      );
+      const isAnd = node.type === 'CONJUNCTION_AND';
+      const list = parts.map((part) => as(part, 'bool', at));
+      return {
+        ...made('bool', sql`(${join(list, isAnd ? ' and ' : ' or ')})`, parts),
+        texts: isAnd ? parts.flatMap(({ texts = [] }) => texts) : [],
+      };
     }
     case 'OPERATOR':
       return operator(context, node, scope);

@@ -5,8 +5,9 @@ import { gramsOf, placeOf, SLICES } from './grams.ts';
 
 /** Grams that a question looks for, at most: after some, more do not tell more. */
 const MOST_GRAMS = 8;
-/** Where so many of the blocks may have a text, all are read. */
-const MOST_BLOCKS = 0.7;
+/** Where more of the blocks may have a text, all are read: that share of them, or so many, as the condition names each. */
+const MOST_SHARE = 0.7;
+const MOST_BLOCKS = 1000;
 
 const slices = Array.from({ length: SLICES }, (_, i) => `s${i}`);
 
@@ -70,7 +71,7 @@ export function textConditions(ask: QueryRows): TextCondition {
     );
     if (!row || row.last === null) return null;
     const found = (row.found ?? []) as readonly bigint[];
-    if (found.length > MOST_BLOCKS * Number(row.blocks)) return null;
+    if (found.length > Math.min(MOST_BLOCKS, MOST_SHARE * Number(row.blocks))) return null;
     const there = found.length === 0 ? '' : ` or text_block in (${found.join(', ')})`;
     return `(text_block is null or text_block > ${row.last}${there})`;
   };

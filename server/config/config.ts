@@ -180,7 +180,7 @@ export const SETTINGS = [
     expected: 'on or off',
     parse: onOrOff,
     description:
-      'Whether stored rows are put in order of project and time, and columns of their members filled, in the background: on or off.',
+      'Whether stored rows are put in order of project and time in the background, with columns of their members and filters for searches: on or off.',
   },
   {
     name: 'TAILPOND_MAX_CONNECTIONS',

@@ -10,9 +10,13 @@ export interface Asked {
   readonly arrays: boolean;
 }
 
+/** What a question is an example of, for the targets. */
+export type PeerKind = 'caller' | 'endpoint' | 'search' | 'histogram' | 'word';
+
 /** A question over HTTP, and the same as one would write it for ClickHouse over a table with the metadata as text. */
 export interface PeerQuestion {
   readonly name: string;
+  readonly kind: PeerKind;
   readonly path: (asked: Asked) => string;
   readonly clickhouse: (asked: Asked) => string;
 }
@@ -41,6 +45,7 @@ const SCAN = 'settings use_skip_indexes = 0';
 export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: 'chart: status by hour',
+    kind: 'caller',
     path: callers(`select timestamp_trunc(t.timestamp, hour) as h, response.status_code as s, count(*) as n
       ${UNNESTED} group by h, s order by h desc, s limit 1000`),
     clickhouse: (
@@ -50,6 +55,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   },
   {
     name: 'newest 100 with status 5xx',
+    kind: 'caller',
     path: callers(`select id, t.timestamp, event_message, request.method, request.path, request.search, response.status_code
       ${UNNESTED} where response.status_code >= 500 order by t.timestamp desc limit 100`),
     clickhouse: (
@@ -60,6 +66,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   },
   {
     name: 'top paths with p99',
+    kind: 'caller',
     path: callers(`select request.path as p, count(*) as n, approx_quantiles(response.origin_time, 100)[offset(99)] as q
       ${UNNESTED} group by p order by n desc, p limit 10`),
     clickhouse: (
@@ -69,12 +76,14 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   },
   {
     name: '`logs.all`',
+    kind: 'endpoint',
     path: ({ project }) => endpoint('logs.all', { project }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata ${own(asked)} order by timestamp desc limit 100`,
   },
   {
     name: '`usage.api-counts`, daily',
+    kind: 'endpoint',
     // Another expression each time, so that no answer is cached.
     path: ({ project }) =>
       endpoint('usage.api-counts', {
@@ -91,24 +100,28 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   },
   {
     name: 'search in messages and metadata, one project',
+    kind: 'search',
     path: ({ project, word }) => explore('entries', { project, search: word }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata ${own(asked)} and ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
   },
   {
     name: 'the same, all projects',
+    kind: 'search',
     path: ({ word }) => explore('entries', { search: word }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata from logs.edge_logs where ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
   },
   {
     name: 'histogram of that search, all projects',
+    kind: 'histogram',
     path: ({ word, from, to }) => explore('histogram', { search: word, from, to }),
     clickhouse: (asked) =>
       `select toStartOfHour(timestamp) as h, count() from logs.edge_logs where ${scanned(asked)} group by h order by h ${SCAN}`,
   },
   {
     name: 'a rare word in the messages, with a text index',
+    kind: 'word',
     path: ({ project, word }) =>
       callers(
         `select id, t.timestamp, event_message from edge_logs t where regexp_contains(event_message, r'\\b${word}\\b')

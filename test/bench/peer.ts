@@ -110,8 +110,9 @@ async function measureTable(
     settledPeakMb,
     settleMs,
     diskShare: diskBytes / data.bytes,
-    questions: PEER_QUESTIONS.map(({ name }, n) => ({
+    questions: PEER_QUESTIONS.map(({ name, kind }, n) => ({
       name,
+      kind,
       ms: mean(own, n) ?? Number.NaN,
       clickhouseMs: mean(peers, n),
       agree: peers.length === 0 || rowsOf(own, n) === rowsOf(peers, n),

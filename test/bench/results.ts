@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Scanned } from './grep.ts';
 import type { Loaded } from './job.ts';
 import type { Machine } from './machine.ts';
+import type { PeerKind } from './peer-questions.ts';
 import type { Latency } from './statistics.ts';
 
 /** Whose figures they are; `duckdb` is the engine alone. */
@@ -103,6 +104,7 @@ export interface PeerTable {
   readonly diskShare: number;
   readonly questions: readonly {
     readonly name: string;
+    readonly kind: PeerKind;
     readonly ms: number;
     /** Null where the engine is missing. */
     readonly clickhouseMs: number | null;

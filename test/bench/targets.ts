@@ -1,4 +1,13 @@
-import type { EngineName, OwnSql, PerEngine, Questions, Results, Size } from './results.ts';
+import type { PeerKind } from './peer-questions.ts';
+import type {
+  EngineName,
+  OwnSql,
+  PeerTable,
+  PerEngine,
+  Questions,
+  Results,
+  Size,
+} from './results.ts';
 import { median } from './statistics.ts';
 
 /** What tailpond must reach, and aims for. */
@@ -48,6 +57,35 @@ export const TARGETS: readonly Target[] = [
     unit: 'ms',
     of: ({ sql }) =>
       sql ? Math.max(...sql.questions.map(({ translate }) => translate.p50)) : null,
+  },
+  peerTarget('charts, lists and top paths of callers', 'caller', 1, 0.3),
+  peerTarget('`logs.all` and `usage.api-counts` over HTTP', 'endpoint', 1, 0.7),
+  peerTarget("a search, against ClickHouse's scan", 'search', 1, 0.5),
+  peerTarget('a rare word, against its text index', 'word', 20, 3),
+  {
+    what: 'histogram of a search for a rare word',
+    must: 500,
+    aim: 100,
+    more: false,
+    unit: 'ms',
+    of: ({ peer }) => slowest(peer, 'histogram', ({ ms }) => ms),
+  },
+  {
+    what: 'disk / input bytes, settled, the largest table',
+    must: 0.18,
+    aim: 0.14,
+    more: false,
+    unit: '',
+    of: ({ peer }) => peer?.tables.toSorted((a, b) => b.rows - a.rows)[0]?.diskShare ?? null,
+  },
+  {
+    what: 'resident memory, peak of ingest and settling',
+    must: 600,
+    aim: 400,
+    more: false,
+    unit: 'MB',
+    of: ({ peer }) =>
+      peer ? Math.max(...peer.tables.map(({ settledPeakMb }) => settledPeakMb)) : null,
   },
   {
     what: 'cached answer, requests/s / bare Express',
@@ -189,6 +227,31 @@ function questionTarget(what: string, key: keyof Questions, must: number, aim: n
     of: ({ engine }) =>
       ratio(engine?.asked, 'tailpond', 'clickhouse', (questions) => questions[key].p50),
   };
+}
+
+/** The slowest of the questions of a kind, over all tables. */
+function peerTarget(what: string, kind: PeerKind, must: number, aim: number): Target {
+  return {
+    what: `${what} / ClickHouse`,
+    must,
+    aim,
+    more: false,
+    unit: '',
+    of: ({ peer }) =>
+      slowest(peer, kind, ({ ms, clickhouseMs }) => (clickhouseMs ? ms / clickhouseMs : null)),
+  };
+}
+
+function slowest(
+  peer: Results['peer'],
+  kind: PeerKind,
+  of: (question: PeerTable['questions'][number]) => number | null,
+): number | null {
+  const values = (peer?.tables ?? [])
+    .flatMap(({ questions }) => questions.filter((question) => question.kind === kind))
+    .map(of)
+    .filter((value) => value !== null);
+  return values.length === 0 ? null : Math.max(...values);
 }
 
 function sizeOf(sizes: readonly Size[] | undefined, rows: number): Size | undefined {

@@ -70,12 +70,23 @@ export const RUN_ROWS = 30_720;
 const FILL_ROWS = 8192;
 /** The engine's vector, below which nothing is gained. */
 const LEAST_ROWS = 2048;
-/** Rows whose texts are looked at without a pause: some ms. */
-const TEXTS_AT_ONCE = 256;
+/** Bytes of texts that are read at once, about, … */
+const TEXT_BYTES = 2 * 1024 * 1024;
+/** … and characters of them that are looked at without a pause: some ms. */
+const TEXT_CHARACTERS = 256 * 1024;
 /** A run's texts are in memory several times until it is committed. */
 const MEMORY_SHARE = 16;
-/** Until a checkpoint the rows are in memory as they were and as they are, and the log holds them whole. */
+/**
+ * Until a checkpoint the rows of a run are in memory as they were and as they are: their texts may take so much of it, twice, …
+ */
+const UNWRITTEN_SHARE = 8;
+/** … the write-ahead log, which holds them whole, so many bytes as this share, … */
 const LOG_SHARE = 6;
+/**
+ * … and nothing is begun while all together takes more than this share. An UPDATE that fails for want of memory leaves some of what it
+ * took behind, until the database is closed.
+ */
+const BUSY_SHARE = 2;
 
 /** What a run holds, whatever order its rows stand in. */
 interface Survey {
@@ -98,16 +109,28 @@ export function createSettling({
   /** How many rows a source's next run has. */
   const lengths = new Map<Source, number>();
   const total = new Map<Source, number>(Array.from(sets.keys(), (source) => [source, 0]));
+  /** Bytes of texts that were settled since the last checkpoint. */
+  let unwritten = 0;
   const isLogLong = () => walBytes() > memory / LOG_SHARE;
+  const isBusy = async () => {
+    // Blocks of the file are dropped as soon as others need the memory.
+    const [row] = await ask(
+      `select sum(memory_usage_bytes)::bigint as bytes
+        from duckdb_memory()
+        where tag not in ('BASE_TABLE', 'OVERFLOW_STRINGS')`,
+    );
+    return Number(row?.bytes) > memory / BUSY_SHARE;
+  };
   /** By itself, so that a batch can go between. */
   const writeBack = async () => {
-    if (isLogLong()) await writer.exclusive(({ checkpoint }) => checkpoint());
+    await writer.exclusive(({ checkpoint }) => checkpoint());
+    if (!isLogLong()) unwritten = 0;
   };
 
-  /** A query that began before is in the way of the checkpoint, or the disk is full. */
+  /** A query that began before is in the way of the checkpoint, or the disk is full, or others have the memory. */
   const isHindered = async () => {
-    await writeBack();
-    return isLogLong() || (await room(memory)) !== null;
+    if (isLogLong() || unwritten > memory / UNWRITTEN_SHARE || (await isBusy())) await writeBack();
+    return isLogLong() || (await isBusy()) || (await room(memory)) !== null;
   };
 
   return {
@@ -118,13 +141,14 @@ export function createSettling({
       const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
       if (!planned) return null;
       if (await isHindered()) return { source, rows: 0, sorted: false };
-      const texts = await textsOf(ask, source, planned.run);
+      const texts = await textsOf(ask, source, planned);
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
         try {
           const result = await transaction((connection) =>
             settleRun(connection, set, planned, texts, now()),
           );
           lengths.delete(source);
+          unwritten += planned.first.bytes;
           return result;
         } catch (error) {
           if (engineErrorKind(error) !== 'memory') throw error;
@@ -137,7 +161,7 @@ export function createSettling({
         }
       });
       if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
-      await writeBack();
+      if (isLogLong() || unwritten > memory / UNWRITTEN_SHARE) await writeBack();
       return settled;
     },
     async fill(source, least) {
@@ -172,24 +196,32 @@ async function plan(
   if (!run) return null;
   const columns = await columnsOf(ask, set.source);
   const first = await survey(ask, set.source, run, columns);
+  // Retention has just taken them.
+  if (first.rows === 0) return null;
   if (first.bytes <= mostBytes || length <= LEAST_ROWS) return { run, columns, first };
   const fitting = Math.floor((length * mostBytes) / first.bytes);
   return plan(ask, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
 }
 
 /** Which texts may stand in the rows of a run. */
-async function textsOf(ask: Ask, source: Source, run: Run): Promise<Uint8Array[]> {
+async function textsOf(ask: Ask, source: Source, { run, first }: Planned): Promise<Uint8Array[]> {
   const bitmap = createGramBitmap();
-  for (let from = run.first; from < run.until; from += LEAST_ROWS) {
-    const part = { first: from, until: Math.min(from + LEAST_ROWS, run.until) };
-    const rows = await ask(
+  const fitting = Math.floor((first.rows * TEXT_BYTES) / first.bytes);
+  const rows = Math.min(LEAST_ROWS, Math.max(1, fitting));
+  let looked = 0;
+  for (let from = run.first; from < run.until; from += rows) {
+    const part = { first: from, until: Math.min(from + rows, run.until) };
+    const texts = await ask(
       `select event_message, metadata::varchar as metadata from ${source} where ${within(part)}`,
     );
-    for (const [i, { event_message: message, metadata }] of rows.entries()) {
-      if (typeof message === 'string') bitmap.add(message);
-      if (typeof metadata === 'string') bitmap.add(metadata);
+    for (const text of texts.flatMap((row) => [row.event_message, row.metadata])) {
+      if (typeof text !== 'string') continue;
+      bitmap.add(text);
+      looked += text.length;
+      if (looked < TEXT_CHARACTERS) continue;
+      looked = 0;
       // Requests are answered in between.
-      if (i % TEXTS_AT_ONCE === 0) await setImmediate();
+      await setImmediate();
     }
   }
   return bitmap.slices();
@@ -207,14 +239,15 @@ async function settleRun(
   const ask = asks(connection);
   const now = await survey(ask, source, run, columns);
   if (now.digest !== first.digest) return { source, rows: 0, sorted: false };
-  const sorted = await areInOrder(ask, source, run, nowMs);
+  const { sortable, sorted } = await orderOf(ask, source, run, nowMs);
   const block = await addTextFilter(connection, source, texts, nowMs);
-  const update = sorted
-    ? sortedRows(set, run, columns, block)
-    : sameRows(set, run, `text_block = ${block}`, 0n);
+  const update =
+    sortable && !sorted
+      ? sortedRows(set, run, columns, block)
+      : sameRows(set, run, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
   await change(connection, update, { set, run, columns, first });
   await removeTextFilters(connection, source);
-  return { source, rows: first.rows, sorted };
+  return { source, rows: first.rows, sorted: sortable };
 }
 
 /** Fills the columns of a run's rows until they are settled. How many they were. */
@@ -247,11 +280,18 @@ async function change(
     );
 }
 
-/**
- * Whether the rows of a run were stored one after the other, by their stamps, later than all before them, and none in the future: not so
- * where the clock was set, back or ahead. Retention then needs the order that they were stored in.
- */
-async function areInOrder(ask: Ask, source: Source, run: Run, nowMs: number): Promise<boolean> {
+/** How the rows of a run stand. */
+interface Order {
+  /**
+   * Whether they were stored one after the other, by their stamps, later than all before them, and none in the future: not so where the
+   * clock was set, back or ahead. Retention then needs the order that they were stored in.
+   */
+  readonly sortable: boolean;
+  /** Whether they may be sorted and are, as rows of one project mostly. */
+  readonly sorted: boolean;
+}
+
+async function orderOf(ask: Ask, source: Source, run: Run, nowMs: number): Promise<Order> {
   const [row] = await ask(
     `select
       coalesce(bool_and(before is null or before <= ingested_at), true)
@@ -259,14 +299,20 @@ async function areInOrder(ask: Ask, source: Source, run: Run, nowMs: number): Pr
         and min(ingested_at) >= coalesce(
           (select max(ingested_at) from ${source} where rowid < ${run.first}),
           timestamp '1970-01-01'
-        ) as in_order
+        ) as sortable,
+      bool_and(stands = belongs) as sorted
       from (
-        select ingested_at, lag(ingested_at) over (order by rowid) as before
+        select
+          ingested_at,
+          lag(ingested_at) over (order by rowid) as before,
+          row_number() over (order by rowid) as stands,
+          row_number() over (order by project, timestamp, rowid) as belongs
         from ${source}
         where ${within(run)}
       )`,
   );
-  return row?.in_order === true;
+  const sortable = row?.sortable === true;
+  return { sortable, sorted: sortable && row?.sorted === true };
 }
 
 interface Run {

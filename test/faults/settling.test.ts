@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { seeded } from '../bench/lines.ts';
+import { withFolder, withIngest, withService } from '../support/helpers.ts';
+import { fill, free } from './ballast.ts';
+import { faultCase, LONG } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
+import { allStored, drop, endsWhole } from './lines.ts';
+import { mountCase, withTmpfs } from './mounts.ts';
+
+const ROWS = 130_000;
+const KILLS = LONG ? 40 : 8;
+const FILLS = LONG ? 20 : 4;
+const DISK_MB = 300;
+
+/** Drops lines of 50 projects, whose ids, messages and metadata tell which belong together. */
+function lineDropper(data: string, expectedLines: ExpectedLines, random: () => number) {
+  let number = 0;
+  return (count: number) => {
+    let text = '';
+    for (let i = 0; i < count; i++) {
+      const n = number++;
+      expectedLines.row(`line-${n}`);
+      const at = new Date(Date.UTC(2026, 10, 1) + Math.floor(random() * 1e9)).toISOString();
+      const request = { path: `/${n}`, method: n % 3 === 0 ? 'GET' : 'POST' };
+      const metadata = n % 5 === 0 ? [{ request: [request] }] : { request };
+      text += `${JSON.stringify({ id: `line-${n}`, timestamp: at, project: `p${n % 50}`, event_message: `message ${n} ${'x'.repeat(200)}`, metadata })}\n`;
+    }
+    drop(data, 'edge_logs/a.ndjson', text);
+  };
+}
+
+describe('settling', () => {
+  faultCase(
+    'D26',
+    `${KILLS} kills amid it, while lines come in: each line is there once, and none has a part of another`,
+    () =>
+      withFolder(async (data) => {
+        const random = seeded(26);
+        const expectedLines = newExpectedLines();
+        const dropLines = lineDropper(data, expectedLines, random);
+        dropLines(ROWS);
+        const settledRows: number[] = [];
+        for (let kill = 0; kill < KILLS; kill++) {
+          await withService(data, async (service) => {
+            dropLines(500);
+            await allStored(service, expectedLines);
+            dropLines(500);
+            // The service looks for rows after five seconds; then runs follow each other with rests between.
+            await delay(5000 + random() * 6000);
+            await service.end('SIGKILL');
+          });
+          settledRows.push(await whole(data));
+        }
+        const amid = settledRows.filter((rows) => rows > 0 && rows < ROWS);
+        expect(amid, 'kills while rows were settled').to.not.be.empty;
+        await endsWhole(data, expectedLines);
+        await whole(data);
+      }),
+    { timeoutMs: 600_000 },
+  );
+
+  mountCase(
+    'D27',
+    `a disk that fills up ${FILLS} times amid it: each line is there once, and none has a part of another`,
+    'tmpfs',
+    () =>
+      withFolder((data) =>
+        withTmpfs(join(data, 'store'), DISK_MB, async () => {
+          const random = seeded(27);
+          const expectedLines = newExpectedLines();
+          const dropLines = lineDropper(data, expectedLines, random);
+          dropLines(ROWS);
+          const settledRows: number[] = [];
+          for (let time = 0; time < FILLS; time++) {
+            await withService(
+              data,
+              async (service) => {
+                dropLines(500);
+                await allStored(service, expectedLines);
+                await delay(5000 + random() * 5000);
+                // Less than a run needs in the write-ahead log.
+                fill(join(data, 'store'), Math.floor(1e6 * random()));
+                await delay(4000);
+                // It may have ended, as the engine does where a COMMIT cannot write.
+                if (service.child.exitCode === null) {
+                  free(join(data, 'store'));
+                  dropLines(500);
+                  await allStored(service, expectedLines);
+                  await service.end('SIGTERM');
+                } else expect(service.child.exitCode).to.equal(1);
+              },
+              { env: { TAILPOND_MIN_FREE: 'off' } },
+            );
+            free(join(data, 'store'));
+            settledRows.push(await whole(data));
+          }
+          const amid = settledRows.filter((rows) => rows > 0 && rows < ROWS);
+          expect(amid, 'full disks while rows were settled').to.not.be.empty;
+          await endsWhole(data, expectedLines);
+          await whole(data);
+        }),
+      ),
+    { timeoutMs: 600_000 },
+  );
+});
+
+/** Each row must be of one line. Gives how many rows are settled. */
+async function whole(data: string): Promise<number> {
+  return withIngest(data, async ({ store }) => {
+    const { rows } = await store.query(
+      `select
+          count(*) filter (
+            event_message not like 'message ' || substr(id, 6) || ' x%'
+            or project <> 'p' || (substr(id, 6)::bigint % 50)
+            or path <> '/' || substr(id, 6)
+            or coalesce(metadata ->> '$.request.path', metadata ->> '$[0].request[0].path') <> path
+            or (member_state > 0 and "metadata.request.path" is distinct from to_json(path))
+          ) as mixed,
+          count(*) filter (member_state > 0) as settled
+        from edge_logs`,
+      {},
+      { maxRows: 1 },
+    );
+    expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
+    const [mixed, count] = rows[0] ?? [];
+    expect(Number(mixed)).to.equal(0);
+    return Number(count);
+  });
+}

@@ -18,7 +18,7 @@ const BACKLOG_BYTES = 4 * 1024 * 1024;
 /** … and after each run there is a rest of so many times what it took. */
 const REST = 2;
 /** Rows that fill no run get their columns where there are so many, … */
-const LEAST_FILLED = 2048;
+const LEAST_FILLED = 4096;
 /** … and all of them once nothing has been stored for this long. */
 const IDLE_MS = 30_000;
 /** A failure is tried again after this time. */

@@ -34,8 +34,12 @@ export class SinkError extends Error {}
 
 /** A `.gz` that ends early is being written; one that does not change for so long is named. */
 const INCOMPLETE_MS = 2_000;
-/** A file that is being put back, from another disk or an archive, grows within this time. */
+/**
+ * A file that is being put back, from another disk or an archive, grows within this time, and within so many sweeps: where storing takes
+ * long, its bytes come while nobody looks.
+ */
 const AT_REST_MS = 5_000;
+const AT_REST_SWEEPS = 4;
 
 const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
 const RESTARTED =
@@ -192,7 +196,7 @@ export class Decisions {
       // As long as the other one may be truncated before what both hold was taken of it.
       if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
       // It is still being put back, or has stopped short of what was read.
-      if (decision.isOpen && now - file.changedAt < AT_REST_MS) return;
+      if (decision.isOpen && !isAtRest(file, now)) return;
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
         const original = this.streams.get(decision.of);
@@ -287,6 +291,10 @@ export class Decisions {
     if (now - file.changedAt > INCOMPLETE_MS)
       this.ignored.add(file.state, 'its gzip data ends early; it is read once it is complete');
   }
+}
+
+function isAtRest({ changedAt, unchanged }: TrackedFile, now: number): boolean {
+  return now - changedAt >= AT_REST_MS && unchanged >= AT_REST_SWEEPS;
 }
 
 /** Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. */

@@ -33,6 +33,8 @@ export interface TrackedFile {
   mtimeMs: number;
   /** When it was last seen to change, on the monotonic clock in ms. */
   changedAt: number;
+  /** How many sweeps have seen it as it was since. */
+  unchanged: number;
   /** When it was last seen to grow; a file that was old when it was first seen has not grown yet. */
   grewAt: number;
 }
@@ -71,6 +73,7 @@ export function trackedFile(state: FileState, entry: Entry, now: number): Tracke
     copy: null,
     mtimeMs,
     changedAt: now,
+    unchanged: 0,
     grewAt: fresh ? now : Number.NEGATIVE_INFINITY,
   };
 }
@@ -90,6 +93,7 @@ export function observe(file: TrackedFile, at: FileStat, now: number): void {
   file.version = at.version;
   file.mtimeMs = at.mtimeMs;
   file.changedAt = now;
+  file.unchanged = 0;
 }
 
 /** Size and time of the last write: what a version says of the bytes, without its time of the last change of the inode. */

@@ -120,7 +120,9 @@ export class Tracker {
       if (at) {
         claimed.add(inode);
         if (at.path !== path) moved.push(this.renamed(file, at));
+        const { version } = file;
         observe(file, at, now);
+        if (file.version === version) file.unchanged++;
       } else if (file.content) {
         observe(file, file.content.stat(), now);
         this.files.remember(file.state);

@@ -39,6 +39,27 @@ describe('every history of a log and its rotation, with inodes that are used aga
       expect(simulation.warnings).to.have.length(1);
     }));
 
+  it('of a log that is put back while nobody looks, since storing takes long: every line once', () =>
+    withFolder(async (staging) => {
+      const simulation = new Simulation(staging, true);
+      const { disk } = simulation;
+      const take = (what: 'create' | 'append' | 'restart' | 'delete') =>
+        simulation.take({ do: what, name: LOG });
+      for (const what of ['create', 'append', 'append', 'append'] as const) await take(what);
+      expect(await simulation.look()).to.equal(null);
+      const whole = disk.text(LOG);
+      const half = whole.lastIndexOf('\n', whole.length / 2) + 1;
+      await take('restart');
+      await take('delete');
+      disk.append(LOG, whole.slice(0, half));
+      await simulation.meet();
+      disk.pass(10_000);
+      disk.append(LOG, whole.slice(half, -10));
+      await simulation.look(0);
+      disk.append(LOG, whole.slice(-10));
+      expect(await simulation.look()).to.equal(null);
+    }));
+
   for (const births of [true, false])
     it(`of four steps, seen, unseen, met or held, where inodes have ${births ? 'a' : 'no'} birth: every line once ${SLOW}`, async () => {
       expect(await tellAll(4, 4, births)).to.be.above(40_000);

@@ -149,8 +149,10 @@ export class Simulation {
       if (!tracker.hasUndecided || rested) break;
       // What may still be on its way back is decided on once it is not.
       rested = true;
-      this.disk.pass(5000);
-      await tracker.sweep();
+      for (let second = 0; second < 5; second++) {
+        this.disk.pass(1100);
+        await tracker.sweep();
+      }
     }
     return this.fault();
   }

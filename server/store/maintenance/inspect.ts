@@ -40,74 +40,72 @@ function withoutFilter(source: Source): string {
 }
 
 /**
- * Reads every row of every table, and holds rows and rejected lines against the ledger, as of one moment. What cannot
- * be read is a fault. The connection is the caller's alone.
+ * Reads every row of every table, and holds the rows and rejected lines of each source against the ledger, as of one moment. What
+ * cannot be read is a fault. The connection is the caller's alone.
  */
 export async function inspect(connection: DuckDBConnection): Promise<Inspection> {
   const faults: string[] = [];
   const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjects();
   const one = async (sql: string) => (await rows(sql))[0] ?? {};
-  /** How many rows there are; `hash` makes the engine decompress each value. */
-  const readAll = async (table: string) => {
+  const count = async (sql: string) => Number((await one(sql)).n);
+  /** `hash` makes the engine decompress each value. */
+  const readAll = (table: string) =>
+    count(`select count(*) as n, bit_xor(hash(t)) as all from ${table} t`);
+  /** Reads at one moment; null after a fault. A transaction in which a read has failed reads nothing more, so each has its own. */
+  const atOnce = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
+    await connection.run('begin transaction read only');
     try {
-      return Number((await one(`select count(*) as n, bit_xor(hash(t)) as all from ${table} t`)).n);
+      return await read();
     } catch (error) {
-      faults.push(`${table} cannot be read: ${(error as Error).message.split('\n')[0]}`);
-      return 0;
+      faults.push(`${what} cannot be read: ${(error as Error).message.split('\n')[0]}`);
+      return null;
+    } finally {
+      await connection.run('rollback');
     }
   };
 
-  await connection.run('begin transaction read only');
-  try {
-    const version = await one('select max(version) as version from schema_version');
-    const ledger = new Map((await rows('select * from ledger')).map((row) => [row.source, row]));
-    const rejected = new Map(
-      (await rows('select source, count(*) as n from rejected group by source')).map((row) => [
-        row.source,
-        Number(row.n),
-      ]),
-    );
-    await readAll('rejected');
-    if (Number(version.version) >= PIECES_SINCE) {
-      await readAll('rejected_rest');
-      const torn = await one(TORN).catch((error: Error) => {
-        faults.push(`rejected lines cannot be read whole: ${error.message.split('\n')[0]}`);
-        return { n: 0 };
-      });
-      if (Number(torn.n) > 0) faults.push(`${torn.n} rejected lines are not whole`);
-    }
-    await readAll('files');
-    const hasFilters = Number(version.version) >= FILTERS_SINCE;
-    if (hasFilters) await readAll('text_filters');
-    const tables = (await rows('select table_name from duckdb_tables()')).map(
-      (row) => row.table_name,
-    );
-    const sources = [];
-    for (const source of SOURCES) {
-      const entry = ledger.get(source);
-      // A store of an older version has neither for a source that came later.
-      if (!entry && !tables.includes(source)) continue;
-      const found = { source, rows: await readAll(source), rejected: rejected.get(source) ?? 0 };
-      sources.push(found);
-      const hidden = hasFilters ? Number((await one(withoutFilter(source))).n) : 0;
-      if (hidden > 0) faults.push(`${source} has ${hidden} rows that no search would find`);
-      if (!entry) {
-        faults.push(`${source} is missing in the ledger`);
-        continue;
-      }
-      const kept = Number(entry.rows) - Number(entry.removed ?? 0);
-      const keptRejected = Number(entry.rejected) - Number(entry.removed_rejected ?? 0);
-      if (found.rows !== kept)
-        faults.push(`${source} has ${found.rows} rows, and ${kept} by the ledger`);
-      if (found.rejected !== keptRejected)
-        faults.push(
-          `${source} has ${found.rejected} rejected lines, and ${keptRejected} by the ledger`,
-        );
-    }
-    return { schema: Number(version.version), sources, faults };
-  } finally {
-    await connection.run('rollback');
+  const schema = Number((await one('select max(version) as version from schema_version')).version);
+  const tables = (await rows('select table_name as name from duckdb_tables()')).map(
+    ({ name }) => name,
+  );
+  const entries = (await rows('select source from ledger')).map(({ source }) => source);
+  await atOnce('rejected', () => readAll('rejected'));
+  if (schema >= PIECES_SINCE) {
+    await atOnce('rejected_rest', () => readAll('rejected_rest'));
+    const torn = await atOnce('what is kept of rejected lines', () => count(TORN));
+    if (torn) faults.push(`${torn} rejected lines are not whole`);
   }
+  await atOnce('files', () => readAll('files'));
+  if (schema >= FILTERS_SINCE) await atOnce('text_filters', () => readAll('text_filters'));
+
+  const sources = [];
+  for (const source of SOURCES) {
+    // A store of an older version has neither for a source that came later.
+    if (!tables.includes(source) && !entries.includes(source)) continue;
+    const found = await atOnce(source, async () => ({
+      ledger: (await rows(`select * from ledger where source = '${source}'`))[0],
+      rejected: await count(`select count(*) as n from rejected where source = '${source}'`),
+      hidden: schema >= FILTERS_SINCE ? await count(withoutFilter(source)) : 0,
+      rows: await readAll(source),
+    }));
+    sources.push({ source, rows: found?.rows ?? 0, rejected: found?.rejected ?? 0 });
+    if (!found) continue;
+    const { ledger, hidden } = found;
+    if (hidden > 0) faults.push(`${source} has ${hidden} rows that no search would find`);
+    if (!ledger) {
+      faults.push(`${source} is missing in the ledger`);
+      continue;
+    }
+    const kept = Number(ledger.rows) - Number(ledger.removed ?? 0);
+    const keptRejected = Number(ledger.rejected) - Number(ledger.removed_rejected ?? 0);
+    if (found.rows !== kept)
+      faults.push(`${source} has ${found.rows} rows, and ${kept} by the ledger`);
+    if (found.rejected !== keptRejected)
+      faults.push(
+        `${source} has ${found.rejected} rejected lines, and ${keptRejected} by the ledger`,
+      );
+  }
+  return { schema, sources, faults };
 }
 
 /**

@@ -98,9 +98,10 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   });
 
   return {
-    /** Ends after the run at hand. */
+    /** Interrupts the run at hand. */
     async close() {
       stopping.abort();
+      store.settling.stop();
       await running;
     },
   };

@@ -146,6 +146,30 @@ describe('members of metadata that have columns', () => {
       for (const rows of found) expect(rows).to.deep.equal(found[0]);
     }));
 
+  it('wait for the next start when a stop interrupts what fills them', () =>
+    withFolder(async (data) => {
+      let before: unknown[] = [];
+      await withApp(
+        data,
+        async (served) => {
+          await store(served);
+          before = await served.rows('pgbouncer_logs');
+          const run = served.store.settling.settle('pgbouncer_logs').catch(String);
+          served.store.settling.stop();
+          expect(await run).to.match(/stopping/);
+        },
+        { members: MEMBERS },
+      );
+      await withApp(
+        data,
+        async (served) => {
+          expect((await served.store.settling.settle('pgbouncer_logs'))?.rows).to.equal(RUN);
+          expect(await served.rows('pgbouncer_logs')).to.deep.equal(before);
+        },
+        { members: MEMBERS },
+      );
+    }));
+
   it('cannot be of a record and of something within it, and the start says so', () =>
     withFolder(async (data) => {
       const env = { TAILPOND_COLUMNS: 'edge_logs=request.method.name' };

@@ -11,6 +11,7 @@ import {
   readShapes,
 } from '../../records/shapes.ts';
 import { engineErrorKind } from '../errors.ts';
+import { interruptible } from '../read/pool.ts';
 import { addTextFilter, removeTextFilters } from '../text-filter/filters.ts';
 import { createGramBitmap } from '../text-filter/grams.ts';
 import type { Writer } from '../write/writer.ts';
@@ -48,6 +49,8 @@ export interface Settling {
   fill(source: Source, least: number): Promise<number>;
   /** How many rows of each source were settled since the start. */
   rows(): ReadonlyMap<Source, number>;
+  /** Interrupts the run at hand, which leaves its rows as they were. From now on `settle` and `fill` throw. */
+  stop(): void;
 }
 
 export interface SettlingOptions {
@@ -111,6 +114,8 @@ export function createSettling({
   const total = new Map<Source, number>(Array.from(sets.keys(), (source) => [source, 0]));
   /** Bytes of texts that were settled since the last checkpoint. */
   let unwritten = 0;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const isLogLong = () => walBytes() > memory / LOG_SHARE;
   const isBusy = async () => {
     // Blocks of the file are dropped as soon as others need the memory.
@@ -141,11 +146,13 @@ export function createSettling({
       const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
       if (!planned) return null;
       if (await isHindered()) return { source, rows: 0, sorted: false };
-      const texts = await textsOf(ask, source, planned);
+      const texts = await textsOf(ask, source, planned, signal);
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
         try {
           const result = await transaction((connection) =>
-            settleRun(connection, set, planned, texts, now()),
+            interruptible(connection, signal, () =>
+              settleRun(connection, set, planned, texts, now()),
+            ),
           );
           lengths.delete(source);
           unwritten += planned.first.bytes;
@@ -161,7 +168,8 @@ export function createSettling({
         }
       });
       if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
-      if (isLogLong() || unwritten > memory / UNWRITTEN_SHARE) await writeBack();
+      if (!signal.aborted && (isLogLong() || unwritten > memory / UNWRITTEN_SHARE))
+        await writeBack();
       return settled;
     },
     async fill(source, least) {
@@ -171,10 +179,13 @@ export function createSettling({
       if (rowsBetween(place) < least || (await isHindered())) return 0;
       const bounds = { length: FILL_ROWS, least };
       return writer.exclusive(({ transaction }) =>
-        transaction((connection) => fillRun(connection, set, bounds)),
+        transaction((connection) =>
+          interruptible(connection, signal, () => fillRun(connection, set, bounds)),
+        ),
       );
     },
     rows: () => total,
+    stop: () => stopping.abort(new Error('The service is stopping.')),
   };
 }
 
@@ -204,12 +215,18 @@ async function plan(
 }
 
 /** Which texts may stand in the rows of a run. */
-async function textsOf(ask: Ask, source: Source, { run, first }: Planned): Promise<Uint8Array[]> {
+async function textsOf(
+  ask: Ask,
+  source: Source,
+  { run, first }: Planned,
+  signal: AbortSignal,
+): Promise<Uint8Array[]> {
   const bitmap = createGramBitmap();
   const fitting = Math.floor((first.rows * TEXT_BYTES) / first.bytes);
   const rows = Math.min(LEAST_ROWS, Math.max(1, fitting));
   let looked = 0;
   for (let from = run.first; from < run.until; from += rows) {
+    signal.throwIfAborted();
     const part = { first: from, until: Math.min(from + rows, run.until) };
     const texts = await ask(
       `select event_message, metadata::varchar as metadata from ${source} where ${within(part)}`,

@@ -4,7 +4,7 @@ import { parserInput } from './parse/parser-input.ts';
 import { nodeOf, nodesOf, type TreeNode } from './parse/tree.ts';
 import type { Pattern } from './regular-expressions.ts';
 import { identifier, join, print, sql } from './sql-fragment.ts';
-import { createContext, type View } from './translate/context.ts';
+import { createContext, type Sought, type View } from './translate/context.ts';
 import { query } from './translate/query.ts';
 import { type Column, NOWHERE } from './translate/scope.ts';
 import { limited, ordered } from './translate/subselect.ts';
@@ -25,7 +25,7 @@ export interface TranslationScope {
   /** Rows of the answer, at most. */
   readonly maxRows: number;
   /** Gives the condition on rows of a table in which texts may stand; null where it leaves out next to none. */
-  readonly mayHave?: (table: string, texts: readonly string[]) => Promise<string | null>;
+  readonly mayHave?: (table: string, texts: Sought['texts']) => Promise<string | null>;
 }
 
 /** The caller's question in the engine's words. */

@@ -51,6 +51,8 @@ export interface Expression {
   readonly outer?: boolean;
   /** The column of a view that it is. */
   readonly column?: ColumnOf;
+  /** The JSON column of a view that it is a member of, at any depth. */
+  readonly memberOf?: ColumnOf;
   /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
 }
@@ -63,6 +65,27 @@ export interface ColumnOf {
 export interface TextIn {
   readonly column: ColumnOf;
   readonly text: string;
+  /** Whether it stands in a string of the column's JSON, which may be written with escapes. */
+  readonly escaped: boolean;
+}
+
+/** Returns what stands in a column of a view where `value` has all of `texts` in it; nothing where it is not read from one. */
+export function textsHeldBy(
+  { column, memberOf }: Expression,
+  texts: readonly string[],
+): readonly TextIn[] {
+  if (column) return texts.map((text) => ({ column, text, escaped: false }));
+  if (!memberOf) return [];
+  return texts.flatMap(stringPieces).map((text) => ({ column: memberOf, text, escaped: true }));
+}
+
+/**
+ * The pieces of a text that stand within one string of any JSON whose text has it: a record's is written anew, and a number may be
+ * written as 1e9.
+ */
+function stringPieces(text: string): string[] {
+  const pieces = text.split(/[{}[\]:,"\\\p{Cc}]+/u);
+  return pieces.filter((piece) => /[^-+.\de]/i.test(piece.replaceAll(/infinity|nan/gi, '')));
 }
 
 /** NULL. The engine has functions of one name for several types, and would not know which of them is meant. */
@@ -124,6 +147,7 @@ export function within(
   paths: readonly string[] = pathsOf(steps),
 ): Expression {
   if (value.member) return value.member(steps);
+  const column = value.column ?? value.memberOf;
   const found = (extract: string) => {
     const calls = paths.map((path) => sql`${extract}(${value.sql}, ${path})`);
     return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
@@ -133,6 +157,7 @@ export function within(
     sql: found('json_extract'),
     text: found('json_extract_string'),
     ...flags([value]),
+    ...(column ? { memberOf: column } : {}),
   };
 }
 

@@ -1,5 +1,11 @@
 import { isSource, type Source } from '../../ingest/index.ts';
-import { type Dialect, SqlRefused, type Translation, translate } from '../caller-sql/index.ts';
+import {
+  type Dialect,
+  SqlRefused,
+  type Translation,
+  type TranslationScope,
+  translate,
+} from '../caller-sql/index.ts';
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, type Store } from '../store/index.ts';
 import { newest } from './newest-rows.ts';
@@ -50,7 +56,7 @@ export async function runCallerSql(
     );
     return String(rows[0]?.[0]);
   };
-  const mayHave = async (table: string, texts: readonly string[]) =>
+  const mayHave: TranslationScope['mayHave'] = async (table, texts) =>
     isSource(table) ? store.mayHave(table, texts) : null;
   const parameters = parametersOf(query);
   const scope = { dialect, views: query.views, parameters, maxRows, mayHave };

@@ -106,7 +106,8 @@ function setOf(node: SelectNode, earlier: number, sets: Store['members']): Membe
   const { select_list: list = [], from_table: table, modifiers } = node;
   const name = String(table?.table_name ?? '').toLowerCase();
   const isTable = table?.type === 'BASE_TABLE' && table.schema_name === 'main' && isSource(name);
-  if (!isTable || node.type !== 'SELECT_NODE' || earlier > 0) return null;
+  const isAlone = earlier === 0 && node.cte_map.map.length === 0;
+  if (!isTable || node.type !== 'SELECT_NODE' || !isAlone) return null;
   const clauses = [
     modifiers,
     table.column_name_alias,

@@ -44,7 +44,9 @@ export async function filterOf(
   }
   const checked = await checkParameters({ parameters }, given, store);
   const values: Values = { ...checked, project: pin ?? checked.project ?? null };
-  const may = values.search ? await store.mayHave(source, [values.search]) : null;
+  const may = values.search
+    ? await store.mayHave(source, [{ text: values.search, escaped: false }])
+    : null;
   const where = [
     values.project === null ? [] : ['project = $project::varchar'],
     may === null ? [] : [may],

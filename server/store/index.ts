@@ -19,7 +19,7 @@ import { createBackgroundTasks } from './read/own-connection.ts';
 import { createParquet, type Parquet } from './read/parquet.ts';
 import { openQueryPool, type QueryPool } from './read/pool.ts';
 import { type QueryRows, queryRows } from './read/query-rows.ts';
-import { newestBytes, type Span, spanReader } from './read/time-span.ts';
+import { createSpans, newestBytes, type Span } from './read/time-span.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
 import { type TextCondition, textConditions } from './text-filter/filters.ts';
@@ -244,6 +244,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       now: clock.now,
     });
 
+    const spans = createSpans({ ask, moves: settling.moves });
     const parquet = createParquet({ background, staging, minFree });
     const backup = createBackup({
       engine,
@@ -291,9 +292,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         return { database: databaseBytes(), wal: walBytes(), free, minFree };
       },
       moment: (expression) => timestampExpression(ingest, expression),
-      span: spanReader(ask),
+      span: spans.span,
       mayHave: textConditions(ask),
-      ledger: () => readLedger(ask, retention.sizes),
+      ledger: () => readLedger(spans, retention.sizes),
       ...createRejected(ask, between),
       toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../ingest/index.ts';
-import type { Plain } from './plain-values.ts';
-import type { QueryRows } from './read/query-rows.ts';
+import { isoUtc, type Plain } from './plain-values.ts';
+import type { Spans } from './read/time-span.ts';
 
 /**
  * The counters and sizes of a source. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
@@ -65,22 +65,26 @@ export async function incrementCounters(
 
 /** The entry of every source, in the order of `SOURCES`. `sizes` gives the bytes that each takes. */
 export async function readLedger(
-  ask: QueryRows,
+  spans: Pick<Spans, 'stored'>,
   sizes: () => Promise<ReadonlyMap<Source, number>>,
 ): Promise<LedgerEntry[]> {
-  const stored = SOURCES.map(
-    (source) =>
-      `select '${source}' as source, count(*) as stored, min(timestamp) as oldest, max(timestamp) as newest,
-        min(ingested_at) as oldest_ingested from ${source}`,
-  );
-  const entries = await ask(
-    `select * from ledger join (${stored.join(' union all ')}) using (source)`,
-  );
-  const bySource = new Map(entries.map((entry) => [entry.source, entry]));
+  const stored = await spans.stored();
   const bytes = await sizes();
-  return SOURCES.map((source) =>
-    numbers({ ...bySource.get(source), size: bytes.get(source) ?? 0 }),
-  );
+  return SOURCES.map((source) => {
+    const { entry, count, oldestUs, newestUs, oldestIngestedUs } = stored.get(source) ?? {};
+    return numbers({
+      ...entry,
+      stored: count ?? 0,
+      oldest: moment(oldestUs),
+      newest: moment(newestUs),
+      oldest_ingested: moment(oldestIngestedUs),
+      size: bytes.get(source) ?? 0,
+    });
+  });
+}
+
+function moment(micros: bigint | null | undefined): string | null {
+  return typeof micros === 'bigint' ? isoUtc(micros) : null;
 }
 
 /** Counters are 64 bits wide in the database. */

@@ -34,6 +34,15 @@ export function writeDataset(
   return writeFiles(folder, { seed }, (source) => (source === 'edge_logs' ? rows : each));
 }
 
+const MONTH_MS = 30 * 24 * 3_600_000;
+
+/** Writes `rows` lines of one project over the last 30 days: six tenths are edge lines, the other sources have the rest. */
+export function writeMonth(folder: string, rows: number, form: Form): Promise<Dataset> {
+  const each = Math.round((rows * 0.4) / (SOURCES.length - 1));
+  const edge = rows - each * (SOURCES.length - 1);
+  return writeFiles(folder, form, (source) => (source === 'edge_logs' ? edge : each), MONTH_MS);
+}
+
 /** Writes `rows` lines of each of `sources`. */
 export function writeLines(
   folder: string,
@@ -49,6 +58,7 @@ async function writeFiles(
   folder: string,
   form: Form,
   rowsOf: (source: Source) => number,
+  spanMs = WEEK_MS,
 ): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const end = Date.now();
@@ -61,7 +71,7 @@ async function writeFiles(
     const count = rowsOf(source);
     if (count === 0) continue;
     const path = join(folder, `${source}.ndjson`);
-    const texts = lines(source, count, { ...form, end, spanMs: WEEK_MS });
+    const texts = lines(source, count, { ...form, end, spanMs });
     files.push({ source, path, lines: count, bytes: await write(path, texts, bar.step) });
   }
   bar.end();

@@ -1,17 +1,21 @@
 import { parseArgs } from 'node:util';
 
-/** What can be measured, in the order of the page; `scale` takes long and is left out unless it is asked for. */
+/** What can be measured, in the order of the page. */
 export const SECTIONS = [
   'ingest',
   'engine',
   'http',
   'sql',
   'peer',
+  'studio',
   'cached',
   'fresh',
   'restart',
   'scale',
 ] as const;
+
+/** These take long, and are left out unless they are asked for. */
+const LONG: readonly Section[] = ['studio', 'scale'];
 
 export type Section = (typeof SECTIONS)[number];
 
@@ -21,8 +25,10 @@ export interface Options {
   readonly runs: number;
   readonly seed: number;
   readonly sections: readonly Section[];
-  /** Millions of edge rows of the section `scale`. */
+  /** Millions of rows of the sections `scale` and `studio`. */
   readonly sizes: readonly number[];
+  /** A folder of requests, a file `.sql` each, in place of those of test/caller-sql-oracle/own. */
+  readonly requests: string | null;
   /** Whether docs/benchmarks.md and its charts are written. */
   readonly write: boolean;
 }
@@ -33,7 +39,8 @@ const HELP = `npm run bench -- [options]
   --runs N       how often each thing is measured; medians count (3)
   --seed N       other lines (1)
   --only a,b     ${SECTIONS.join(', ')}; or none, to write the page from the last results
-  --sizes a,b    millions of edge rows of "scale" (1,3,10)
+  --sizes a,b    millions of rows of "scale" and "studio" (1,3,10)
+  --requests F   a folder of requests for "studio", a file .sql each
   --write        write docs/benchmarks.md and its charts
 `;
 
@@ -45,8 +52,12 @@ export function readOptions(): Options {
         rows: { type: 'string', default: '1000000' },
         runs: { type: 'string', default: '3' },
         seed: { type: 'string', default: '1' },
-        only: { type: 'string', default: SECTIONS.filter((name) => name !== 'scale').join(',') },
+        only: {
+          type: 'string',
+          default: SECTIONS.filter((name) => !LONG.includes(name)).join(','),
+        },
         sizes: { type: 'string', default: '1,3,10' },
+        requests: { type: 'string' },
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -58,6 +69,7 @@ export function readOptions(): Options {
       seed: positive('seed', values.seed),
       sections: sectionsOf(values.only),
       sizes: values.sizes.split(',').map((size) => positive('sizes', size)),
+      requests: values.requests ?? null,
       write: values.write,
     };
   } catch (error) {

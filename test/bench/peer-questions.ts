@@ -19,6 +19,8 @@ export interface PeerQuestion {
   readonly kind: PeerKind;
   readonly path: (asked: Asked) => string;
   readonly clickhouse: (asked: Asked) => string;
+  /** The same over PostgreSQL's table, whose metadata is JSONB. */
+  readonly postgres: (asked: Asked) => string;
 }
 
 const endpoint = (name: string, parameters: Record<string, string>) =>
@@ -42,6 +44,12 @@ const scanned = ({ word }: Asked) => `(positionCaseInsensitive(event_message, '$
   or positionCaseInsensitive(metadata, '${word}') > 0)`;
 const SCAN = 'settings use_skip_indexes = 0';
 
+const inJsonb = ({ arrays }: Asked, record: string, name: string) =>
+  `metadata #>> '${arrays ? `{0,${record},0,${name}}` : `{${record},${name}}`}'`;
+const sought = ({ word }: Asked) =>
+  `(event_message ilike '%${word}%' or metadata::text ilike '%${word}%')`;
+const ofProject = ({ project }: Asked) => `from edge_logs where project = '${project}'`;
+
 export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: 'chart: status by hour',
@@ -52,6 +60,10 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
       asked,
     ) => `select toStartOfHour(timestamp) as h, ${status(asked)} as s, count() as n
       ${own(asked)} group by h, s order by h desc, s limit 1000`,
+    postgres: (
+      asked,
+    ) => `select date_trunc('hour', timestamp) as h, (${inJsonb(asked, 'response', 'status_code')})::int as s, count(*) as n
+      ${ofProject(asked)} group by h, s order by h desc, s limit 1000`,
   },
   {
     name: 'newest 100 with status 5xx',
@@ -63,6 +75,11 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
     ) => `select id, timestamp, event_message, ${member(asked, 'String', 'request', 'method')}, ${path(asked)},
         ${member(asked, 'String', 'request', 'search')}, ${status(asked)} as s
       ${own(asked)} and s >= 500 order by timestamp desc limit 100`,
+    postgres: (
+      asked,
+    ) => `select id, timestamp, event_message, ${inJsonb(asked, 'request', 'method')}, ${inJsonb(asked, 'request', 'path')},
+        ${inJsonb(asked, 'request', 'search')}, ${inJsonb(asked, 'response', 'status_code')}
+      ${ofProject(asked)} and (${inJsonb(asked, 'response', 'status_code')})::int >= 500 order by timestamp desc limit 100`,
   },
   {
     name: 'top paths with p99',
@@ -73,6 +90,9 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
       asked,
     ) => `select ${path(asked)} as p, count() as n, quantile(0.99)(${member(asked, 'Float', 'response', 'origin_time')})
       ${own(asked)} group by p order by n desc, p limit 10`,
+    postgres: (asked) => `select ${inJsonb(asked, 'request', 'path')} as p, count(*) as n,
+        percentile_cont(0.99) within group (order by (${inJsonb(asked, 'response', 'origin_time')})::float)
+      ${ofProject(asked)} group by p order by n desc, p limit 10`,
   },
   {
     name: '`logs.all`',
@@ -80,6 +100,8 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
     path: ({ project }) => endpoint('logs.all', { project }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata ${own(asked)} order by timestamp desc limit 100`,
+    postgres: (asked) =>
+      `select id, timestamp, event_message, metadata ${ofProject(asked)} order by timestamp desc limit 100`,
   },
   {
     name: '`usage.api-counts`, daily',
@@ -97,6 +119,14 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
       from logs.edge_logs
       where timestamp >= now64(6) - interval 7 day and timestamp <= now64(6) and match(url, '${project}')
       group by day order by day`,
+    postgres: (asked) => `select date_trunc('day', timestamp, 'UTC') as day,
+        count(*) filter (where ${inJsonb(asked, 'request', 'path')} like '%/rest%'),
+        count(*) filter (where ${inJsonb(asked, 'request', 'path')} like '%/storage%'),
+        count(*) filter (where ${inJsonb(asked, 'request', 'path')} like '%/auth%'),
+        count(*) filter (where ${inJsonb(asked, 'request', 'path')} like '%/realtime%')
+      from edge_logs
+      where timestamp >= now() - interval '7 days' and timestamp <= now() and ${inJsonb(asked, 'request', 'url')} ~ '${asked.project}'
+      group by day order by day`,
   },
   {
     name: 'search in messages and metadata, one project',
@@ -104,6 +134,8 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
     path: ({ project, word }) => explore('entries', { project, search: word }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata ${own(asked)} and ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
+    postgres: (asked) =>
+      `select id, timestamp, event_message, metadata ${ofProject(asked)} and ${sought(asked)} order by timestamp desc limit 100`,
   },
   {
     name: 'the same, all projects',
@@ -111,6 +143,8 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
     path: ({ word }) => explore('entries', { search: word }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata from logs.edge_logs where ${scanned(asked)} order by timestamp desc limit 100 ${SCAN}`,
+    postgres: (asked) =>
+      `select id, timestamp, event_message, metadata from edge_logs where ${sought(asked)} order by timestamp desc limit 100`,
   },
   {
     name: 'histogram of that search, all projects',
@@ -118,6 +152,8 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
     path: ({ word, from, to }) => explore('histogram', { search: word, from, to }),
     clickhouse: (asked) =>
       `select toStartOfHour(timestamp) as h, count() from logs.edge_logs where ${scanned(asked)} group by h order by h ${SCAN}`,
+    postgres: (asked) =>
+      `select date_trunc('hour', timestamp) as h, count(*) from edge_logs where ${sought(asked)} group by h order by h`,
   },
   {
     name: 'a rare word in the messages, with a text index',
@@ -129,5 +165,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
       )({ project } as Asked),
     clickhouse: (asked) =>
       `select id, timestamp, event_message ${own(asked)} and hasToken(event_message, '${asked.word}') order by timestamp desc limit 100`,
+    postgres: (asked) =>
+      `select id, timestamp, event_message ${ofProject(asked)} and event_message ~ '\\m${asked.word}\\M' order by timestamp desc limit 100`,
   },
 ];

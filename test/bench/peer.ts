@@ -10,12 +10,15 @@ import { missing } from './load.ts';
 import { type Asked, PEER_QUESTIONS } from './peer-questions.ts';
 import { progress } from './progress.ts';
 import { projects } from './projects.ts';
+import { peerTable } from './report.ts';
 import type { Peer, PeerTable } from './results.ts';
 import { drop, type Service } from './service.ts';
 import { median } from './statistics.ts';
 
 /** Each question is asked once before, and then so often. */
 const TIMES = 7;
+/** PostgreSQL reads the whole table for most questions: it is asked less often. */
+const POSTGRES_TIMES = 1;
 /** The newest rows are settled when there are so many. */
 const RUN_ROWS = 30_720;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -39,14 +42,13 @@ export async function measurePeer(bench: Bench): Promise<Peer> {
         2,
       );
       const asked = names.length === 1 ? names : ASKED.map((n) => names[n] as string);
-      tables.push({
-        rows: count,
-        projects: names.length,
-        arrays,
-        ...(await measureTable(join(folder, 'tailpond'), data, asked, arrays)),
-      });
+      const measured = await measureTable(join(folder, 'tailpond'), data, asked, arrays);
+      const table = { rows: count, projects: names.length, arrays, ...measured };
+      tables.push(table);
       rmSync(folder, { recursive: true });
       bar.end();
+      // A run takes half an hour: what is known is told.
+      console.error(peerTable(table));
     }
   }
   return { tables };
@@ -91,15 +93,17 @@ async function measureTable(
     }
   });
   const diskBytes = bytesBelow(join(folder, 'store'), 'tailpond.duckdb');
-  const peers: Answers =
-    missing('clickhouse') === null
-      ? await runScript('clickhouse-questions.ts', {
+  const askPeer = async (peer: 'clickhouse' | 'postgres', times: number): Promise<Answers> =>
+    missing(peer) === null
+      ? runScript(`${peer}-questions.ts`, {
           folder,
           files: data.files,
-          times: TIMES,
-          worlds: worlds.map((world) => PEER_QUESTIONS.map(({ clickhouse }) => clickhouse(world))),
+          times,
+          worlds: worlds.map((world) => PEER_QUESTIONS.map((question) => question[peer](world))),
         })
       : [];
+  const clickhouse = await askPeer('clickhouse', TIMES);
+  const postgres = await askPeer('postgres', POSTGRES_TIMES);
   const mean = (answers: Answers, n: number) => {
     const times = answers.flatMap((each) => each[n]?.ms ?? []);
     return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0) / times.length;
@@ -114,8 +118,11 @@ async function measureTable(
       name,
       kind,
       ms: mean(own, n) ?? Number.NaN,
-      clickhouseMs: mean(peers, n),
-      agree: peers.length === 0 || rowsOf(own, n) === rowsOf(peers, n),
+      clickhouseMs: mean(clickhouse, n),
+      postgresMs: mean(postgres, n),
+      agree: [clickhouse, postgres].every(
+        (peer) => peer.length === 0 || rowsOf(own, n) === rowsOf(peer, n),
+      ),
     })),
   };
 }

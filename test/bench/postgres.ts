@@ -1,30 +1,15 @@
 // PostgreSQL as Logflare keeps self-hosted logs in it: metadata as JSONB, a BRIN index on time, a primary key on id,
 // loaded by COPY. The lines are turned into COPY's form on the way, while the server stores those before.
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { finished } from 'node:stream/promises';
-import type { Client } from 'pg';
-import { from } from 'pg-copy-streams';
 import { SOURCES } from '../../ingest/index.ts';
 import { startCluster } from './cluster.ts';
-import type { DataFile } from './dataset.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
-
-const BLOCK_BYTES = 1 << 18;
+import { copy, createTable } from './postgres-table.ts';
 
 async function load({ folder, files }: LoadJob) {
   const { client, memoryMb, close } = await startCluster(folder);
   try {
     for (const source of SOURCES) {
-      await client.query(`create table ${source} (
-        id text primary key,
-        timestamp timestamptz not null,
-        project text,
-        event_message text not null,
-        metadata jsonb
-      )`);
-      await client.query(`create index on ${source} using brin (timestamp)`);
+      await createTable(client, source);
     }
     const begin = performance.now();
     for (const file of files) await copy(client, file);
@@ -37,30 +22,6 @@ async function load({ folder, files }: LoadJob) {
   } finally {
     await close();
   }
-}
-
-async function copy(client: Client, { source, path }: DataFile) {
-  const stream = client.query(
-    from(`copy ${source} (id, timestamp, project, event_message, metadata) from stdin`),
-  );
-  let block = '';
-  for await (const line of createInterface({ input: createReadStream(path) })) {
-    const { id, timestamp, project, event_message, metadata } = JSON.parse(line);
-    const row = [id, timestamp, project, event_message, JSON.stringify(metadata)];
-    block += `${row.map(escaped).join('\t')}\n`;
-    if (block.length < BLOCK_BYTES) continue;
-    if (!stream.write(block)) await once(stream, 'drain');
-    block = '';
-  }
-  stream.end(block);
-  await finished(stream);
-}
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/** A value in COPY's text form. */
-function escaped(text: string): string {
-  return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character);
 }
 
 const NEWEST = `

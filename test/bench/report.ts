@@ -12,13 +12,14 @@ import {
   type Restart,
   type Results,
   type Size,
+  type Studio,
 } from './results.ts';
-import { type Latency, median, medianLatency } from './statistics.ts';
+import { type Latency, median, medianLatency, quantile } from './statistics.ts';
 import { markdownTable, ratio, ratioByHand, short, targetsTable } from './targets.ts';
 
 /** The figures of docs/benchmarks.md, as Markdown. */
 export function report(results: Results, charts: readonly Chart[]): string {
-  const { ingest, engine, http, sql, peer, cached, fresh, restart, scale } = results;
+  const { ingest, engine, http, sql, peer, studio, cached, fresh, restart, scale } = results;
   const images = (...files: string[]) =>
     charts
       .filter(({ file }) => files.includes(file))
@@ -35,6 +36,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
     ...(sql ? ['## SQL of callers', sqlTable(sql)] : []),
     ...(peer ? ['## Questions of callers beside ClickHouse', ...peer.tables.map(peerTable)] : []),
+    ...(studio ? ["## Requests of Studio's kind", ...studio.sizes.map(studioText)] : []),
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
     ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
     ...(restart ? ['## Start and recovery', restartTable(restart)] : []),
@@ -60,7 +62,7 @@ function sectionsMeasured(measured: Results['measured']): string[] {
   for (const [name, { date, rows, runs }] of Object.entries(measured)) {
     const times = runs === 1 ? 'one run' : `medians of ${runs} runs`;
     const how =
-      name === 'scale'
+      name === 'scale' || name === 'studio'
         ? `${date.slice(0, 10)}, one run of each size`
         : `${date.slice(0, 10)}, ${whole(rows)} edge lines, ${times}`;
     groups.set(how, [...(groups.get(how) ?? []), name]);
@@ -144,20 +146,33 @@ function sqlTable({ questions }: OwnSql): string {
   return markdownTable(head, rows);
 }
 
-/** What is asked of a table, next to ClickHouse's engine. */
-function peerTable(table: PeerTable): string {
-  const rows = table.questions.map(({ name, ms: own, clickhouseMs, agree }) => [
+/** What is asked of a table, next to ClickHouse's engine and PostgreSQL. */
+export function peerTable(table: PeerTable): string {
+  const rows = table.questions.map(({ name, ms: own, clickhouseMs, postgresMs, agree }) => [
     name,
     short(own),
     clickhouseMs === null ? '' : short(clickhouseMs),
     clickhouseMs === null ? '' : `${short(own / clickhouseMs)}${agree ? '' : ' (other rows)'}`,
+    typeof postgresMs === 'number' ? short(postgresMs) : '',
   ]);
   const of = table.projects === 1 ? 'one project' : `${table.projects} projects`;
-  const head = ['', 'tailpond, ms', 'ClickHouse engine, ms', 'ratio'];
+  const head = ['', 'tailpond, ms', 'ClickHouse engine, ms', 'ratio', 'PostgreSQL, ms'];
   return [
     `${whole(table.rows)} edge lines of ${of}, metadata of ${table.arrays ? 'arrays' : 'objects'}. Settled in`,
     `${short(table.settleMs / 1000)} s; peak memory ${short(table.ingestPeakMb)} MB in ingest, ${short(table.settledPeakMb)} MB until settled;`,
     `disk ${short(table.diskShare)} bytes per byte of input.\n\n${markdownTable(head, rows)}`,
+  ].join('\n');
+}
+
+function studioText({ rows, settleMs, idleMb, requests }: Studio['sizes'][number]): string {
+  const slowest = requests.toSorted((a, b) => b.ms - a.ms).slice(0, 8);
+  const times = requests.map((request) => request.ms);
+  return [
+    `${whole(rows)} rows of nine sources and one project in 30 days, settled in ${short(settleMs / 60_000)} minutes; ${requests.length} requests,`,
+    `each over the last 7 days: p50 ${short(median(times))} ms, p95 ${short(quantile(times, 0.95))} ms. Resident memory before them: ${short(idleMb)} MB. The slowest:\n\n${markdownTable(
+      ['request', 'ms'],
+      slowest.map(({ name, ms: own }) => [name, short(own)]),
+    )}`,
   ].join('\n');
 }
 

@@ -90,7 +90,7 @@ export interface Size {
   readonly listsPerSecond: number;
 }
 
-/** Questions of settled rows over HTTP, and at ClickHouse's engine, over a table of one form. */
+/** Questions of settled rows over HTTP, and at ClickHouse's engine and PostgreSQL, over a table of one form. */
 export interface PeerTable {
   readonly rows: number;
   readonly projects: number;
@@ -108,13 +108,24 @@ export interface PeerTable {
     readonly ms: number;
     /** Null where the engine is missing. */
     readonly clickhouseMs: number | null;
-    /** Whether both answers have as many rows. */
+    readonly postgresMs: number | null;
+    /** Whether all answers have as many rows. */
     readonly agree: boolean;
   }[];
 }
 
 export interface Peer {
   readonly tables: readonly PeerTable[];
+}
+
+/** Requests of Studio's kind over the last 7 of 30 days of all sources, settled; ms of each. */
+export interface Studio {
+  readonly sizes: readonly {
+    readonly rows: number;
+    readonly settleMs: number;
+    readonly idleMb: number;
+    readonly requests: readonly { readonly name: string; readonly ms: number }[];
+  }[];
 }
 
 /** Everything that was measured; a section that was not is absent. */
@@ -126,6 +137,7 @@ export interface Results {
   readonly http?: Http;
   readonly sql?: OwnSql;
   readonly peer?: Peer;
+  readonly studio?: Studio;
   readonly cached?: Cached;
   readonly fresh?: Fresh;
   readonly restart?: Restart;

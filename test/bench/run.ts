@@ -19,6 +19,7 @@ import { measureRestart } from './restart.ts';
 import { ENGINES, keepResults, type Results, readResults } from './results.ts';
 import { measureScale } from './scale.ts';
 import { measureSql } from './sql.ts';
+import { measureStudio } from './studio.ts';
 import { targetsTable } from './targets.ts';
 
 const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
@@ -27,6 +28,7 @@ const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   http: measureHttp,
   sql: measureSql,
   peer: measurePeer,
+  studio: measureStudio,
   cached: measureCached,
   fresh: measureFresh,
   restart: measureRestart,
@@ -45,7 +47,7 @@ if (options.sections.length > 0) {
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
     const needsData = sections.some(
-      (section) => !['scale', 'fresh', 'sql', 'peer'].includes(section),
+      (section) => !['scale', 'fresh', 'sql', 'peer', 'studio'].includes(section),
     );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };

@@ -5,6 +5,7 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Source } from '../../ingest/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { owned } from './child.ts';
 import type { Dataset } from './dataset.ts';
@@ -20,8 +21,8 @@ export interface Service {
   /** Rows that were taken, of all sources. */
   rows(): Promise<number>;
   until(rows: number): Promise<void>;
-  /** Waits until so many rows of edge_logs are settled; those that fill no run never are. */
-  untilSettled(rows: number): Promise<void>;
+  /** Waits until so many rows of a source are settled; those that fill no run never are. */
+  untilSettled(rows: number, source?: Source): Promise<void>;
   /** The body of an answer. */
   get(path: string): Promise<string>;
   /** The body of an endpoint's answer. */
@@ -85,10 +86,10 @@ export async function startService(data: string): Promise<Service> {
     const { result } = JSON.parse(await ok('/api/ledger')) as { result: { rows?: number }[] };
     return result.reduce((sum, row) => sum + Number(row.rows ?? 0), 0);
   };
-  const settled = async () =>
-    Number(
-      /^tailpond_settled_rows_total\{source="edge_logs"\} (\d+)$/m.exec(await ok('/metrics'))?.[1],
-    );
+  const settled = async (source: Source) => {
+    const line = new RegExp(`^tailpond_settled_rows_total\\{source="${source}"\\} (\\d+)$`, 'm');
+    return Number(line.exec(await ok('/metrics'))?.[1]);
+  };
   const ask = (path: string) => ok(`/api/endpoints/query/${path}`);
 
   try {
@@ -103,7 +104,8 @@ export async function startService(data: string): Promise<Service> {
     readyMs: performance.now() - begin,
     rows,
     until: (wanted) => reached(rows, wanted, 'ingest', 25),
-    untilSettled: (wanted) => reached(settled, wanted, 'settling', 1000),
+    untilSettled: (wanted, source = 'edge_logs') =>
+      reached(() => settled(source), wanted, 'settling', 1000),
     get: ok,
     ask,
     async time(path) {

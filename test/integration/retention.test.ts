@@ -93,6 +93,47 @@ describe('retention', function () {
       await invariant(store);
     }));
 
+  it('leaves the ledger right, which reads what was added since, when row groups before that are gone', () =>
+    withSimulated(async (store, clock) => {
+      let from = 0;
+      const add = async (count: number) => {
+        await append(store, 'edge_logs', count, { from });
+        from += count;
+        clock.advance(DAY);
+      };
+      const check = async (rows: number) => {
+        const { rows: found } = await store.query(
+          'select count(*), min(timestamp), max(timestamp), min(ingested_at) from edge_logs',
+          {},
+          { maxRows: 1 },
+        );
+        const { stored, oldest, newest, oldest_ingested } = await ledger(store, 'edge_logs');
+        expect([stored, oldest, newest, oldest_ingested]).to.deep.equal([
+          Number(found[0]?.[0]),
+          ...(found[0]?.slice(1) ?? []),
+        ]);
+        expect(stored).to.equal(rows);
+      };
+      await add(ROW_GROUP);
+      await check(ROW_GROUP);
+      await add(ROW_GROUP);
+      await add(500);
+      await check(2 * ROW_GROUP + 500);
+      // The rows behind take the places of those that are removed, and as many are added as are gone.
+      expect(total(await store.retention.run(keep(2.5 * DAY)))).to.deep.equal({
+        'edge_logs rows': ROW_GROUP,
+      });
+      await check(ROW_GROUP + 500);
+      await add(ROW_GROUP);
+      await check(2 * ROW_GROUP + 500);
+      await add(7);
+      await check(2 * ROW_GROUP + 507);
+      await store.retention.run(keep(0));
+      await check(0);
+      await add(3);
+      await check(3);
+    }));
+
   for (const [name, set] of [
     ['amid them', [0, -HOUR]],
     ['before all of them', [HOUR, 0, 0]],

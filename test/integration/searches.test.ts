@@ -23,6 +23,20 @@ function lines(): Line[] {
   }));
 }
 
+function tokenOf(line: Line | undefined): string {
+  return JSON.stringify(line?.metadata).replace(/.*token=([^"]*).*/, '$1');
+}
+
+/** The line as a shipper may write it: every other one with escapes, and a number in another form. */
+function written(line: Line, i: number): string {
+  const text = JSON.stringify(line).replace('"request":{', '"request":{"size":1e9,');
+  return `${i % 2 === 0 ? text.replaceAll(/(?<=token=....)./g, escaped) : text}\n`;
+}
+
+function escaped(character: string): string {
+  return `\\u00${character.charCodeAt(0).toString(16)}`;
+}
+
 async function search({ http }: Served, kind: string, query: Record<string, string>) {
   const { body, status } = await http
     .get(query.sql === undefined ? `/api/${kind}/auth_logs` : `/api/${kind}`)
@@ -75,10 +89,11 @@ describe('a search', () => {
       withApp(data, async (served) => {
         const { store } = served;
         const all = lines();
-        served.write('auth_logs/a.ndjson', all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        served.write('auth_logs/a.ndjson', all.map(written).join(''));
         await served.lines(ROWS, 'auth_logs');
         const word = (i: number) => all[i]?.event_message.split(' ')[1] as string;
         const [first, second, last] = [word(3), word(RUN + 3), word(ROWS - 1)];
+        const [own, other] = [tokenOf(all[4]), tokenOf(all[RUN + 4])];
         const conditions = [
           `regexp_contains(event_message, r'\\b${first}\\b')`,
           `regexp_contains(event_message, '(?i)${second.toUpperCase()}')`,
@@ -93,10 +108,17 @@ describe('a search', () => {
           `lower(event_message) like '%${second}%'`,
           `event_message ilike '%${second.toUpperCase()}%'`,
           `regexp_contains(event_message, r'${first.slice(0, 8)}\\x${first.charCodeAt(8).toString(16)}${first.slice(9)}')`,
+          `metadata.request.search = '?token=${own}'`,
+          `'?token=${other}' = metadata.request.search`,
+          `metadata.request.search like '%${other}' and metadata.request.n is not null`,
+          `regexp_contains(metadata.request.search, '${own}') or metadata.request.search = '?token=${other}'`,
+          `metadata.request.search <> '?token=${own}' and event_message like '%${word(4)}%'`,
+          `metadata.request.size = '1000000000.0' and event_message like '%${word(5)}%'`,
         ];
         const statements = conditions.flatMap((condition) => [
           `select id from auth_logs where ${condition} order by timestamp desc, id limit 100`,
           `select count(*) as n, min(m.request.n) as least from auth_logs t cross join unnest(t.metadata) as m where ${condition}`,
+          `select t.id, r.search from auth_logs t cross join unnest(t.metadata) as m cross join unnest(m.request) as r where ${condition.replaceAll('metadata.request', 'r')} order by t.id limit 3`,
           `select count(t.id) as n, count(u.id) as m from auth_logs u left join auth_logs t on t.id = u.id and t.event_message like '%${first}%' where u.id in ('3', '4')`,
         ]);
         const answers = async () => {
@@ -121,23 +143,19 @@ describe('a search', () => {
         const { store } = served;
         const all = lines();
         const write = (from: number, until: number) =>
-          served.write(
-            'auth_logs/a.ndjson',
-            all
-              .slice(from, until)
-              .map((line) => `${JSON.stringify(line)}\n`)
-              .join(''),
-          );
+          served.write('auth_logs/a.ndjson', all.slice(from, until).map(written).join(''));
+        const mayHave = (text: string, isEscaped = false) =>
+          store.mayHave('auth_logs', [{ text, escaped: isEscaped }]);
         const word = (i: number) => all[i]?.event_message.split(' ')[1] as string;
         const count = async (text: string, condition: string | null) => {
           const sql = `select count(*) from auth_logs where contains(event_message, '${text}') and ${condition}`;
           return Number((await store.query(sql, {}, { maxRows: 1 })).rows[0]?.[0]);
         };
-        expect(await store.mayHave('auth_logs', [word(0)])).to.equal(null);
+        expect(await mayHave(word(0))).to.equal(null);
         write(0, RUN + 500);
         await served.lines(RUN + 500, 'auth_logs');
         await store.settling.settle('auth_logs');
-        const early = await store.mayHave('auth_logs', [word(ROWS - 1)]);
+        const early = await mayHave(word(ROWS - 1));
         expect(early, 'no block has it').to.match(/^\(text_block is null or text_block > \d+\)$/);
         expect(await count(word(0), early)).to.equal(0);
         write(RUN + 500, ROWS);
@@ -145,9 +163,12 @@ describe('a search', () => {
         expect(await count(word(ROWS - 1), early)).to.equal(1);
         await store.settling.settle('auth_logs');
         expect(await count(word(2 * RUN - 1), early)).to.equal(1);
-        const late = await store.mayHave('auth_logs', [word(2 * RUN - 1)]);
+        const late = await mayHave(word(2 * RUN - 1));
         expect(late).to.match(/or text_block in \(\d+\)\)$/);
         expect(await count(word(2 * RUN - 1), late)).to.equal(1);
+        for (const i of [0, 1, RUN + 2, RUN + 3])
+          expect(await mayHave(tokenOf(all[i]), true)).to.match(/or text_block in \(\d+\)\)$/);
+        expect(await mayHave('f'.repeat(12), true)).not.to.include(' in ');
       }),
     ));
 });

@@ -1,7 +1,7 @@
 import { reject, shown } from '../error.ts';
 import { hasGroup, patternOf, textsIn } from '../regular-expressions.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
-import { as, type Expression } from '../typed-expression.ts';
+import { as, type Expression, textsHeldBy } from '../typed-expression.ts';
 import { arrayLength } from './array.ts';
 import type { Call, Functions } from './builder.ts';
 import {
@@ -31,12 +31,11 @@ const matches = takes({
   most: 2,
   build([value, pattern], info) {
     const expression = patternOf(pattern, info);
-    const { column } = value;
     return expr(
       'bool',
       sql`regexp_matches(${as(value, 'text', info.at)}, ${literal(expression)})`,
       [value],
-      column ? { texts: textsIn(expression).map((text) => ({ column, text })) } : {},
+      { texts: textsHeldBy(value, textsIn(expression)) },
     );
   },
 });

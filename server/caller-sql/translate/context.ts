@@ -5,7 +5,7 @@ import type { ParserInput } from '../parse/parser-input.ts';
 import type { TreeNode } from '../parse/tree.ts';
 import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
-import type { Expression } from '../typed-expression.ts';
+import type { Expression, TextIn } from '../typed-expression.ts';
 import type { Column, Scope } from './scope.ts';
 
 /** What a caller may name in FROM: one of the endpoint's common table expressions. */
@@ -25,7 +25,7 @@ export interface View {
 /** Texts that all rows of a table's which a query reads have in them. */
 export interface Sought {
   readonly table: string;
-  readonly texts: string[];
+  readonly texts: Omit<TextIn, 'column'>[];
   /** The condition on its rows, once it is known. */
   condition: string | null;
 }

@@ -3,7 +3,14 @@ import { reject } from '../error.ts';
 import { guarded, made } from '../functions/index.ts';
 import type { Dialect } from '../parse/lexer.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
-import { as, comparable, type Expression, isMoment, sortKeys } from '../typed-expression.ts';
+import {
+  as,
+  comparable,
+  type Expression,
+  isMoment,
+  sortKeys,
+  textsHeldBy,
+} from '../typed-expression.ts';
 
 const COMPARISONS = dictionary<string>({
   COMPARE_EQUAL: '=',
@@ -23,7 +30,11 @@ export function comparison(
   at: number | null,
 ): Expression {
   const operator = COMPARISONS[type] ?? reject(at, 'This comparison is not supported');
-  return made('bool', compared(operator, left, right, at), [left, right]);
+  const [value, { kind, literal: text }] =
+    left.literal === undefined ? [left, right] : [right, left];
+  const texts =
+    operator === '=' && kind === 'text' && text !== undefined ? textsHeldBy(value, [text]) : [];
+  return { ...made('bool', compared(operator, left, right, at), [left, right]), texts };
 }
 
 export function compared(
@@ -125,9 +136,8 @@ export function likeness(
   );
   const found = matched(ignoresCase ? sql`lower(${read})` : read, parts, at);
   if (operator.startsWith('not')) return made('bool', sql`(not ${found})`, args);
-  const { column } = value;
   // What lower() makes of other letters than ASCII may be one of ASCII.
-  const texts = column && !ignoresCase ? textsOfParts(parts).map((text) => ({ column, text })) : [];
+  const texts = ignoresCase ? [] : textsHeldBy(value, textsOfParts(parts));
   return { ...made('bool', found, args), texts };
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../records/shapes.ts';
 import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
 import {
+  type ColumnOf,
   type Expression,
   pathOf,
   pathsFromElement,
@@ -86,7 +87,7 @@ interface Node extends RecordNode {
 }
 
 /** The records of a column of the relation `table`; what is read of them is in columns that begin with `row`. */
-export function recordsOf(table: string, row: string): Records {
+export function recordsOf(table: string, row: string, memberOf: ColumnOf): Records {
   const nodes: Node[] = [];
   const extras: Extra[] = [];
 
@@ -303,6 +304,7 @@ export function recordsOf(table: string, row: string): Records {
         return { spell: () => (field.asJson ? `json_extract_string(${place}, '$')` : place) };
       },
       member: (steps) => node.member([first, ...steps]),
+      memberOf,
     };
   }
 
@@ -324,6 +326,7 @@ export function recordsOf(table: string, row: string): Records {
       sql: place,
       text: `json_extract_string(${place}, '$')`,
       member: (more) => node.member([...steps, ...more]),
+      memberOf,
     };
   }
 

@@ -96,9 +96,11 @@ function block({ id, records, columns, members, sought }: Table, rows: Sql): Sql
 
 /** Notes what stands in each row of a table that is read, by its WHERE. */
 export function noteTexts(context: Context, tables: readonly Table[], { texts = [] }: Expression) {
-  for (const { column, text } of texts) {
+  for (const { column, ...text } of texts) {
     const table = tables.find(({ relation }) => relation === column.relation);
-    if (!table || table.nullable || !table.view?.texts?.has(column.name)) continue;
+    // Where members have columns, the JSON stands as it is stored, in rows with text filters.
+    const stored = text.escaped ? table?.members : table?.view?.texts;
+    if (!table?.view || table.nullable || !stored?.has(column.name)) continue;
     if (!table.sought) {
       table.sought = { table: table.view.tables[0] ?? '', texts: [], condition: null };
       context.sought.push(table.sought);

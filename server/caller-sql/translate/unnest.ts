@@ -104,7 +104,8 @@ function recordOf(
   const column = owner?.columns.find((each) => each.name.toLowerCase() === name.toLowerCase());
   if (!owner || owners.length > 1 || owner.nullable || column?.kind !== 'json') return null;
   const known = owner.records.get(column.name);
-  const records = known ?? recordsOf(owner.id, rowName(column.name, owner.columns));
+  const memberOf = { relation: owner.relation, name: column.name };
+  const records = known ?? recordsOf(owner.id, rowName(column.name, owner.columns), memberOf);
   const added = records.add(null, steps, keep);
   if (added) owner.records.set(column.name, records);
   return added;

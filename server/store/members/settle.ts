@@ -49,6 +49,8 @@ export interface Settling {
   fill(source: Source, least: number): Promise<number>;
   /** How many rows of each source were settled since the start. */
   rows(): ReadonlyMap<Source, number>;
+  /** Goes up when rows of a source are about to be put in another order, and once they are: it is odd meanwhile. */
+  moves(source: Source): number;
   /** Interrupts the run at hand, which leaves its rows as they were. From now on `settle` and `fill` throw. */
   stop(): void;
 }
@@ -114,6 +116,8 @@ export function createSettling({
   const total = new Map<Source, number>(Array.from(sets.keys(), (source) => [source, 0]));
   /** Bytes of texts that were settled since the last checkpoint. */
   let unwritten = 0;
+  const begun = new Map<Source, number>();
+  const moves = (source: Source) => begun.get(source) ?? 0;
   const stopping = new AbortController();
   const { signal } = stopping;
   const isLogLong = () => walBytes() > memory / LOG_SHARE;
@@ -148,6 +152,7 @@ export function createSettling({
       if (await isHindered()) return { source, rows: 0, sorted: false };
       const texts = await textsOf(ask, source, planned, signal);
       const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
+        begun.set(source, moves(source) + 1);
         try {
           const result = await transaction((connection) =>
             interruptible(connection, signal, () =>
@@ -165,6 +170,8 @@ export function createSettling({
           if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
           // What does not fit in the smallest run is read as it is stored.
           return transaction((connection) => passOver(connection, set));
+        } finally {
+          begun.set(source, moves(source) + 1);
         }
       });
       if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
@@ -185,6 +192,7 @@ export function createSettling({
       );
     },
     rows: () => total,
+    moves,
     stop: () => stopping.abort(new Error('The service is stopping.')),
   };
 }
@@ -231,10 +239,10 @@ async function textsOf(
     const texts = await ask(
       `select event_message, metadata::varchar as metadata from ${source} where ${within(part)}`,
     );
-    for (const text of texts.flatMap((row) => [row.event_message, row.metadata])) {
-      if (typeof text !== 'string') continue;
-      bitmap.add(text);
-      looked += text.length;
+    for (const { event_message: message, metadata } of texts) {
+      if (typeof message === 'string') bitmap.add(message);
+      if (typeof metadata === 'string') bitmap.addJson(metadata);
+      looked += String(message ?? '').length + String(metadata ?? '').length;
       if (looked < TEXT_CHARACTERS) continue;
       looked = 0;
       // Requests are answered in between.

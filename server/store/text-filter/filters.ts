@@ -31,8 +31,8 @@ export async function addTextFilter(
   ).getRowObjects();
   const block = Math.max(Math.floor(nowMs), Number(row?.last ?? 0) + 1);
   await connection.run(
-    `insert into text_filters (source, block, ${slices.join(', ')})
-      values ('${source}', ${block}, ${slices.map((_, i) => `$${i + 1}`).join(', ')})`,
+    `insert into text_filters (source, block, unescaped, ${slices.join(', ')})
+      values ('${source}', ${block}, true, ${slices.map((_, i) => `$${i + 1}`).join(', ')})`,
     bitmap.map((bytes) => blobValue(bytes)),
   );
   return block;
@@ -50,20 +50,33 @@ export async function removeTextFilters(
   );
 }
 
+/** A text that is looked for; `escaped`: as a part of a string in the metadata's JSON, however that is written. */
+export interface SoughtText {
+  readonly text: string;
+  readonly escaped: boolean;
+}
+
 /**
  * Gives the condition, in SQL, on rows of a source in which each of `texts` may stand, in whatever letter case, in the message or the
  * metadata; null where it would leave out next to nothing. It holds for rows that are stored later, too.
  */
-export type TextCondition = (source: Source, texts: readonly string[]) => Promise<string | null>;
+export type TextCondition = (
+  source: Source,
+  texts: readonly SoughtText[],
+) => Promise<string | null>;
 
 export function textConditions(ask: QueryRows): TextCondition {
   return async (source, texts) => {
-    const grams = texts.flatMap((text) => gramsOf(text).slice(0, MOST_GRAMS));
-    if (grams.length === 0) return null;
-    const tests = grams.map((gram) => {
-      const { slice, place } = placeOf(gram);
-      return `get_bit(s${slice}::bit, (${place} % (octet_length(s${slice}) * 8))::int) = 1`;
-    });
+    const tests = texts.flatMap(({ text, escaped }) =>
+      gramsOf(text)
+        .slice(0, MOST_GRAMS)
+        .map((gram) => {
+          const { slice, place } = placeOf(gram);
+          const test = `get_bit(s${slice}::bit, (${place} % (octet_length(s${slice}) * 8))::int) = 1`;
+          return escaped ? `(unescaped is not true or ${test})` : test;
+        }),
+    );
+    if (tests.length === 0) return null;
     const [row] = await ask(
       `select max(block) as last, count(*) as blocks, list(block) filter (where ${tests.join(' and ')}) as found
         from text_filters

@@ -20,6 +20,8 @@ const END = 0x7fffffff;
 
 export interface GramBitmap {
   add(text: string): void;
+  /** Adds JSON as it is written, and the strings in it as they are read. */
+  addJson(text: string): void;
   /** The bitmap, as long as it must be: `SLICES` parts of one length, a power of two. */
   slices(): Uint8Array[];
 }
@@ -35,6 +37,10 @@ export function createGramBitmap(): GramBitmap {
   };
   return {
     add: (text) => eachGram(text, set),
+    addJson(text) {
+      eachGram(text, set);
+      if (text.includes('\\')) eachGram(text.replaceAll(ESCAPE, unescaped), set);
+    },
     slices() {
       const parts = Array.from({ length: SLICES }, (_, i) =>
         whole.subarray(i * length, (i + 1) * length),
@@ -42,6 +48,14 @@ export function createGramBitmap(): GramBitmap {
       return folded(parts);
     },
   };
+}
+
+const ESCAPE = /\\(?:u([\da-f]{4})|(.))/gis;
+const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+function unescaped(_: string, hex: string | undefined, character: string): string {
+  if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+  return CONTROLS[character] ?? character;
 }
 
 /** The grams that every text has in which `text` stands, in whatever letter case; none when it is too short. */

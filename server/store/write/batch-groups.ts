@@ -6,15 +6,17 @@ export type BatchGroup = readonly [Batch, ...Batch[]];
 /** What one transaction stores. */
 export interface Group {
   readonly parts: readonly BatchGroup[];
-  /** One statement scans all of them, before their rows are inserted. */
-  readonly scan: boolean;
+  /** Batches that one statement scans, before their rows are inserted; none, or several. */
+  readonly scanned: readonly Batch[];
 }
 
-/** Batches of no more bytes than this together are scanned by one statement: a scan costs 3 ms, however little it reads. */
-const SCAN_TOGETHER_BYTES = 32 * 1024 * 1024;
+/** Batches of no more bytes than this together are stored in one transaction. */
+const TOGETHER_BYTES = 32 * 1024 * 1024;
+/** Of those, one statement scans batches of so few bytes: a scan costs 3 ms, however little it reads. For more, the way over a table costs more. */
+const SCAN_TOGETHER_BYTES = 1024 * 1024;
 
 export function alone(batch: Batch): Group {
-  return { parts: [[batch]], scan: false };
+  return { parts: [[batch]], scanned: [] };
 }
 
 /** In order: `parallelism` full batches of one source side by side, small ones together, and others alone. */
@@ -24,7 +26,7 @@ export function grouped(batches: readonly Batch[], parallelism: number): Group[]
     const [first, ...others] = batches.slice(next, next + parallelism);
     const group =
       first && others.length === parallelism - 1 && areFullOfOne([first, ...others])
-        ? { parts: [[first, ...others] as const], scan: false }
+        ? { parts: [[first, ...others] as const], scanned: [] }
         : together(batches.slice(next));
     next += group.parts.flat().length;
     groups.push(group);
@@ -38,14 +40,17 @@ function areFullOfOne([first, ...others]: BatchGroup): boolean {
   );
 }
 
-/** As many of the first as are scanned together, or the first alone. */
+/** As many of the first as are stored together, or the first alone. */
 function together(batches: readonly Batch[]): Group {
   const parts: BatchGroup[] = [];
   let bytes = 0;
   for (const batch of batches) {
     bytes += batch.staged;
-    if (parts.length > 0 && bytes > SCAN_TOGETHER_BYTES) break;
+    if (parts.length > 0 && bytes > TOGETHER_BYTES) break;
     parts.push([batch]);
   }
-  return { parts, scan: parts.flat().filter(({ lines }) => lines > 0).length > 1 };
+  const small = parts
+    .flat()
+    .filter(({ lines, staged }) => lines > 0 && staged <= SCAN_TOGETHER_BYTES);
+  return { parts, scanned: small.length > 1 ? small : [] };
 }

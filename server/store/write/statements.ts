@@ -25,6 +25,9 @@ const PROJECT_PATHS = ['$.project', '$[0].project', '$.project_ref', '$[0].proje
 const REQUEST_PATHS = ['$.request', '$.request[0]', '$[0].request', '$[0].request[0]'];
 const REQUEST_FIELDS = ['path', 'url', 'host'];
 
+/** No object of a staging file is longer than the file; below this, buffers cost next to nothing. */
+const LEAST_OBJECT = 128 * 1024;
+
 /**
  * Reads the statements of sql/ingest and returns functions that fill them in. Only our own words and numbers are filled
  * in, never a value that came from outside.
@@ -35,21 +38,22 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
   const fastPath = read('fast_path');
   const classify = read('classify_lines');
   const insert = read('slow_path');
-  // Also the size of the buffers that the scan holds, two a thread; the default of 16 MB costs memory for nothing.
-  const maxObject = String(Math.max(2 * 1024 * 1024, 2 * maxLine));
-  const words = (paths: readonly string[], request: boolean, ingestedAtUs: bigint) => ({
-    staging: `[${paths.map(quoted).join(', ')}]`,
+  const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine);
+  const words = (batches: readonly Batch[], request: boolean, ingestedAtUs: bigint) => ({
+    staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
     now: `make_timestamp(${ingestedAtUs})`,
     metadata_paths: `[${[...PROJECT_PATHS, ...(request ? requestPaths() : [])].map(quoted).join(', ')}]`,
     request_columns: request ? requestColumns() : '',
-    max_object: maxObject,
+    // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.
+    max_object: String(
+      Math.min(maxObject, Math.max(LEAST_OBJECT, ...batches.map(({ staged }) => 2 * staged))),
+    ),
   });
 
   return {
     scan(batches, ingestedAtUs) {
-      const paths = batches.map(({ staging }) => staging);
-      return `create or replace temp table scanned as ${fill(fastPath, words(paths, true, ingestedAtUs))}`;
+      return `create or replace temp table scanned as ${fill(fastPath, words(batches, true, ingestedAtUs))}`;
     },
     insertRows(batches, ingestedAtUs, scanned) {
       const [{ source }] = batches;
@@ -57,15 +61,13 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
       const request = source === 'edge_logs';
       const from = scanned
         ? `scanned where filename in (${paths.map(quoted).join(', ')})`
-        : `(${fill(fastPath, words(paths, request, ingestedAtUs))})`;
+        : `(${fill(fastPath, words(batches, request, ingestedAtUs))})`;
       const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
       return `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`;
     },
-    slowPath({ source, staging }, ingestedAtUs) {
-      const filled = {
-        ...words([staging], source === 'edge_logs', ingestedAtUs),
-        table: source,
-      };
+    slowPath(batch, ingestedAtUs) {
+      const { source } = batch;
+      const filled = { ...words([batch], source === 'edge_logs', ingestedAtUs), table: source };
       return { classify: fill(classify, filled), insert: fill(insert, filled) };
     },
   };

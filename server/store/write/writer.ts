@@ -180,15 +180,13 @@ export function createWriter({
   };
 
   /** Gives the rejected lines, those that the engine could not read among them. */
-  const store = async ({ parts, scan }: Group): Promise<RejectedLine[]> => {
+  const store = async ({ parts, scanned }: Group): Promise<RejectedLine[]> => {
     const ingestedAtUs = stamp();
     const batches = parts.flat();
-    if (scan) {
-      const staged = batches.filter(({ lines }) => lines > 0);
-      await connection.run(statements.scan(staged, ingestedAtUs));
-    }
+    if (scanned.length > 0) await connection.run(statements.scan(scanned, ingestedAtUs));
     const counts: Counts[] = [];
-    for (const part of parts) counts.push(await storeLines(part, ingestedAtUs, scan));
+    for (const part of parts)
+      counts.push(await storeLines(part, ingestedAtUs, scanned.includes(part[0])));
     await insertRejected(
       connection,
       counts.flatMap(({ source, rejected }) => rejected.map((line) => ({ ...line, source }))),
@@ -209,7 +207,7 @@ export function createWriter({
       })),
     );
     // It would take memory from the next batch.
-    if (scan) await connection.run('drop table scanned');
+    if (scanned.length > 0) await connection.run('drop table scanned');
     return counts.flatMap(({ rejected }) => rejected);
   };
 

@@ -23,9 +23,10 @@ const textOf = (letters: readonly string[], minLength: number) =>
 const text = textOf(LETTERS, 0);
 const sought = fc.oneof(textOf(LETTERS, 1), textOf(LETTERS.slice(0, 19), 9));
 
-function bitmapOf(texts: readonly string[]) {
+function bitmapOf(texts: readonly string[], json: readonly string[] = []) {
   const bitmap = createGramBitmap();
   for (const each of texts) bitmap.add(each);
+  for (const each of json) bitmap.addJson(each);
   const slices = bitmap.slices();
   return (gram: number) => {
     const { slice, place } = placeOf(gram);
@@ -47,6 +48,24 @@ describe('the bitmap of the texts of a block', () => {
         });
         const has = bitmapOf([...others, `${end}${stored.join('')}${others.join('')}`]);
         expect(gramsOf(searched).every(has), JSON.stringify([stored, searched])).to.equal(true);
+      }),
+      { numRuns: 100 },
+    ));
+
+  it('has the grams of the strings in JSON, however they are written', () =>
+    fc.assert(
+      fc.property(sought, text, fc.array(fc.nat(2)), (searched, end, ways) => {
+        const written = [...`${end}${searched}`].map((letter, i) => {
+          const units = Array.from({ length: letter.length }, (_, at) => letter.charCodeAt(at));
+          const hex = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+          const short = letter === '/' ? '\\/' : JSON.stringify(letter).slice(1, -1);
+          return [short, hex, hex.replace(/[^u\\]+/g, (digits) => digits.toUpperCase())][
+            ways[i] ?? 0
+          ];
+        });
+        const json = `{"a":["${written.join('')}"]}`;
+        expect(JSON.parse(json).a).to.deep.equal([`${end}${searched}`]);
+        expect(gramsOf(searched).every(bitmapOf([], [json])), json).to.equal(true);
       }),
       { numRuns: 100 },
     ));

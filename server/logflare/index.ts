@@ -9,8 +9,8 @@ const OTHERWISE =
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * What Supabase Studio asks Logflare for beside the endpoints, as Logflare answers it, a bare array: its log drains, which it
- * calls backends and of which there are none here, and the sources.
+ * What Supabase Studio asks Logflare for beside the endpoints, as Logflare answers it, a bare array: the sources, and its log drains,
+ * which it calls backends. There are no log drains here.
  */
 export function logflareRoutes(limits: Pick<Limits, 'keepMs'>): Route[] {
   return [
@@ -19,7 +19,7 @@ export function logflareRoutes(limits: Pick<Limits, 'keepMs'>): Route[] {
       methods: READ,
       otherwise: OTHERWISE,
       scope: 'query',
-      summary: 'The log drains of Logflare, of which there are none',
+      summary: 'The log drains of Logflare: an empty list',
       answer: 'Backends',
       handler: list([]),
     },

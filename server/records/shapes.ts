@@ -54,7 +54,7 @@ export function isArray(column: string): string {
   return `starts_with(${column}, '[')`;
 }
 
-/** Holds where the column is no array, nor any of the records that `paths` lead to. */
+/** Holds where neither the column nor any record that `paths` lead to is an array. */
 export function areObjects(column: string, paths: readonly Path[]): string {
   const inner = paths.filter((path) => path.length > 0).map((path) => pathTo(path));
   if (inner.length === 0) return `not ${isArray(column)}`;

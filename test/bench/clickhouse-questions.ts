@@ -2,18 +2,10 @@
 // asks it questions, and prints what each took.
 import { join } from 'node:path';
 import { Session } from 'chdb';
-import type { DataFile } from './dataset.ts';
-import type { Answers } from './peer.ts';
-import { median } from './statistics.ts';
+import { askAll, peerJob } from './peer-job.ts';
 
-const { folder, files, times, worlds } = JSON.parse(process.argv[2] ?? '') as {
-  folder: string;
-  files: readonly DataFile[];
-  times: number;
-  worlds: readonly (readonly string[])[];
-};
-process.once('SIGTERM', () => process.exit(1));
-const session = new Session(join(folder, 'clickhouse'));
+const job = peerJob();
+const session = new Session(join(job.folder, 'clickhouse'));
 session.query('create database logs');
 session.query(`create table logs.edge_logs (
   id String codec(ZSTD),
@@ -25,7 +17,7 @@ session.query(`create table logs.edge_logs (
   url String codec(ZSTD),
   index words event_message type text(tokenizer = splitByNonAlpha)
 ) engine = MergeTree order by (project, timestamp)`);
-for (const { path } of files)
+for (const { path } of job.files)
   session.query(`insert into logs.edge_logs
     select id, timestamp, project, event_message, metadata,
       if(metadata like '[%', JSONExtractString(metadata, 1, 'request', 1, 'path'), JSONExtractString(metadata, 'request', 'path')),
@@ -37,16 +29,9 @@ session.query('optimize table logs.edge_logs final');
 
 // Each question is asked several times; that it remembers which granules had nothing would answer for the next one.
 session.query('set use_query_condition_cache = 0');
-const answers: Answers = worlds.map((questions) =>
-  questions.map((question) => {
-    const rows = session.query(question, 'JSONCompactEachRow').split('\n').length - 1;
-    const ms = Array.from({ length: times }, () => {
-      const begin = performance.now();
-      session.query(question, 'JSONCompactEachRow');
-      return performance.now() - begin;
-    });
-    return { ms: median(ms), rows };
-  }),
+const answers = await askAll(
+  job,
+  (question) => session.query(question, 'JSONCompactEachRow').split('\n').length - 1,
 );
 session.close();
 console.log(JSON.stringify(answers));

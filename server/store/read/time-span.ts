@@ -119,9 +119,9 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
         return new Map(
           SOURCES.map((source) => {
             const found = known.get(source) as Known;
-            // The other counters of an entry may have gone up alone.
-            const entry = changed.includes(source) ? found.entry : entryOf.get(source);
-            return [source, { ...found, entry: entry ?? found.entry }];
+            if (changed.includes(source)) return [source, found];
+            // The other counters of its entry may have gone up alone.
+            return [source, { ...found, entry: entryOf.get(source) ?? found.entry }];
           }),
         );
       }),
@@ -143,14 +143,19 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
   };
 }
 
-function least(seen: bigint | null | undefined, added: Plain | undefined): bigint | null {
-  const values = [seen, added].filter((value) => typeof value === 'bigint');
-  return values.length === 0 ? null : values.reduce((a, b) => (b < a ? b : a));
+type Moment = Plain | undefined;
+
+function least(seen: Moment, added: Moment): bigint | null {
+  return inOrder(seen, added)[0] ?? null;
 }
 
-function most(seen: bigint | null | undefined, added: Plain | undefined): bigint | null {
-  const values = [seen, added].filter((value) => typeof value === 'bigint');
-  return values.length === 0 ? null : values.reduce((a, b) => (b > a ? b : a));
+function most(seen: Moment, added: Moment): bigint | null {
+  return inOrder(seen, added).at(-1) ?? null;
+}
+
+function inOrder(...moments: Moment[]): bigint[] {
+  const there = moments.filter((moment) => typeof moment === 'bigint');
+  return there.sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** Bytes of the texts in the newest rows of a source. 7 ms with 10 million rows. */

@@ -61,7 +61,7 @@ function unescaped(_: string, hex: string | undefined, character: string): strin
 /** The grams that every text has in which `text` stands, in whatever letter case; none when it is too short. */
 export function gramsOf(text: string): number[] {
   const grams = new Set<number>();
-  // A letter that is no ASCII may stand there in another case.
+  // A letter beyond ASCII may stand there in another case.
   for (const part of text.split(/[^\0-\x7f]+/)) eachGram(part, (gram) => grams.add(gram));
   return [...grams];
 }
@@ -78,7 +78,7 @@ function eachGram(text: string, take: (gram: number) => void): void {
   for (let at = 0; at < text.length; at++) {
     let code = text.charCodeAt(at);
     if (code >= 65 && code <= 90) code += 32;
-    // Two letters that are no ASCII are one with `s` and `k` where letter case does not count.
+    // Two letters beyond ASCII equal `s` and `k` where letter case does not count.
     else if (code === 0x17f) code = 115;
     else if (code === 0x212a) code = 107;
     else if (code > 127) {

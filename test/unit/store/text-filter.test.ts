@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createGramBitmap, gramsOf, placeOf } from '../../../server/store/text-filter/grams.ts';
 import { randomOf } from '../../bench/random.ts';
 
-/** Letters whose case matters, two that are no ASCII and one with `k` and `s` in any case, and what breaks a text. */
+/** Letters whose case matters, two beyond ASCII that equal `k` and `s` in any case, and what breaks a text. */
 const LETTERS = [
   ...'aAbBkKsSzZ09 -_"\\/.:',
   '\u212a',

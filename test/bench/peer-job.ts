@@ -1,0 +1,41 @@
+import type { DataFile } from './dataset.ts';
+import type { Answers } from './peer.ts';
+import { median } from './statistics.ts';
+
+/** What the script of a peer is told, as JSON. */
+interface PeerJob {
+  readonly folder: string;
+  readonly files: readonly DataFile[];
+  readonly times: number;
+  /** Of each project, the questions in the peer's SQL. */
+  readonly worlds: readonly (readonly string[])[];
+}
+
+/** The job that this process was started with. A SIGTERM exits, so that what this process has started ends too. */
+export function peerJob(): PeerJob {
+  process.once('SIGTERM', () => process.exit(1));
+  return JSON.parse(process.argv[2] ?? '') as PeerJob;
+}
+
+/** Asks each question once, and then `times` times; `ask` gives how many rows the answer has. */
+export async function askAll(
+  { worlds, times }: Pick<PeerJob, 'worlds' | 'times'>,
+  ask: (question: string) => number | Promise<number>,
+): Promise<Answers> {
+  const answers: Answers[number][] = [];
+  for (const questions of worlds) {
+    const own: { ms: number; rows: number }[] = [];
+    for (const question of questions) {
+      const rows = await ask(question);
+      const ms: number[] = [];
+      for (let n = 0; n < times; n++) {
+        const begin = performance.now();
+        await ask(question);
+        ms.push(performance.now() - begin);
+      }
+      own.push({ ms: median(ms), rows });
+    }
+    answers.push(own);
+  }
+  return answers;
+}

@@ -6,6 +6,7 @@ import type { Pattern } from './regular-expressions.ts';
 import { identifier, join, print, sql } from './sql-fragment.ts';
 import { createContext, type Sought, type View } from './translate/context.ts';
 import { query } from './translate/query.ts';
+import type { Reach } from './translate/records.ts';
 import { type Column, NOWHERE } from './translate/scope.ts';
 import { limited, ordered } from './translate/subselect.ts';
 import { translateExpression } from './translate/translate-expression.ts';
@@ -15,6 +16,7 @@ export { SqlRefused } from './error.ts';
 export type { Dialect } from './parse/lexer.ts';
 export { matchesBytes } from './regular-expressions.ts';
 export type { View } from './translate/context.ts';
+export { BEYOND_REACH, type Reach } from './translate/records.ts';
 export type { Kind } from './typed-expression.ts';
 
 /** What a caller's SQL is checked against. */
@@ -24,6 +26,8 @@ export interface TranslationScope {
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
   /** Rows of the answer, at most. */
   readonly maxRows: number;
+  /** By default all. */
+  readonly reach?: Reach;
   /** Gives the condition on rows of a table in which texts may stand; null where it leaves out next to none. */
   readonly mayHave?: (table: string, texts: Sought['texts']) => Promise<string | null>;
 }
@@ -75,6 +79,7 @@ export async function translate(
       input,
       views: scope.views,
       parameters: scope.parameters,
+      reach: scope.reach ?? 'all',
       patterns: [],
       read: new Set(),
       sought: [],

@@ -1,6 +1,8 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import {
+  BEYOND_REACH,
   type Dialect,
+  type Reach,
   SqlRefused,
   type Translation,
   type TranslationScope,
@@ -36,36 +38,90 @@ export function parseCallerSql(search: URLSearchParams): CallerSql | null {
   return { text, dialect };
 }
 
+/** A caller's question of an endpoint. */
+interface Question {
+  readonly asked: CallerSql;
+  readonly query: SavedQuery;
+  readonly values: Values;
+  readonly signal: AbortSignal;
+}
+
+type Answer = { readonly rows: Rows; readonly sources: readonly Source[] };
+
+/** Runs SQL of callers over the views of an endpoint. */
+export interface CallerSqlRunner {
+  /** Throws `SQL_INVALID` for what it may not say, and `QUERY_TOO_LARGE`, `RESULT_TOO_LARGE`, `QUERY_TIMEOUT` and `OVERLOADED`. */
+  run(question: Question): Promise<Answer>;
+}
+
+/** Each reach, and for how long a view with a row beyond it is asked by the next one at once: rows that were stored just now are many. */
+const BEYOND_MS: Readonly<Record<Reach, number>> = { columns: 5000, singles: 10 * 60_000, all: 0 };
+const REACHES = Object.keys(BEYOND_MS) as Reach[];
+
+type Readers = Pick<Store, 'callerPool' | 'span' | 'mayHave'>;
+
 /**
- * Runs SQL of a caller over the views of an endpoint. Throws `SQL_INVALID` for what it may not say, and `QUERY_TOO_LARGE`,
- * `RESULT_TOO_LARGE`, `QUERY_TIMEOUT` and `OVERLOADED`.
+ * A question is asked by the statement of the least reach, which is planned soonest; where that meets a row beyond its reach, all of the
+ * question is asked again by the next one (docs/decisions/0022).
  */
-export async function runCallerSql(
-  { text, dialect }: CallerSql,
-  query: SavedQuery,
-  values: Values,
-  store: Pick<Store, 'callerPool' | 'span' | 'mayHave'>,
-  signal: AbortSignal,
-): Promise<{ rows: Rows; sources: readonly Source[] }> {
-  const { maxRows } = query;
-  const parse = async (statement: string) => {
-    const { rows } = await store.callerPool.query(
-      PARSE,
-      { text: statement },
-      { maxRows: 1, signal },
+export function createCallerSql(store: Readers): CallerSqlRunner {
+  /** The least reach of each view that had a row beyond another, and until when. */
+  const known = new Map<string, { readonly reach: Reach; readonly untilMs: number }>();
+  const reachOf = (text: string) => {
+    const names = new Set(text.toLowerCase().match(/\w+/g));
+    const places = [...known].map(([view, { reach, untilMs }]) =>
+      names.has(view) && untilMs > performance.now() ? REACHES.indexOf(reach) : 0,
     );
-    return String(rows[0]?.[0]);
+    return Math.max(0, ...places);
+  };
+  const attempt = async (question: Question, translated: Translator, place: number) => {
+    const [reach = 'all', next] = REACHES.slice(place);
+    const translation = await translated(reach);
+    return answered(translation, question, store).catch((error: unknown): Promise<Answer> => {
+      if (!next || !isBeyondReach(error)) throw error;
+      for (const view of translation.views)
+        known.set(view, { reach: next, untilMs: performance.now() + BEYOND_MS[reach] });
+      return attempt(question, translated, place + 1);
+    });
+  };
+  return {
+    run: (question) => attempt(question, translator(question, store), reachOf(question.asked.text)),
+  };
+}
+
+type Translator = (reach: Reach) => Promise<Translation>;
+
+function translator({ asked, query, signal }: Question, store: Readers): Translator {
+  const { text, dialect } = asked;
+  const trees = new Map<string, Promise<string>>();
+  const parse = (statement: string) => {
+    const values = { text: statement };
+    const tree =
+      trees.get(statement) ??
+      store.callerPool
+        .query(PARSE, values, { maxRows: 1, signal })
+        .then(({ rows }) => String(rows[0]?.[0]));
+    trees.set(statement, tree);
+    return tree;
   };
   const mayHave: TranslationScope['mayHave'] = async (table, texts) =>
     isSource(table) ? store.mayHave(table, texts) : null;
-  const parameters = parametersOf(query);
-  const scope = { dialect, views: query.views, parameters, maxRows, mayHave };
-  const translation = await translate(text, scope, parse).catch((error: unknown) => {
-    throw error instanceof SqlRefused
-      ? fault('sql', `${error.sentence(text)}.`, error)
-      : refusal(error);
-  });
+  const { views, maxRows } = query;
+  const scope = { dialect, views, parameters: parametersOf(query), maxRows, mayHave };
+  return (reach) =>
+    translate(text, { ...scope, reach }, parse).catch((error: unknown) => {
+      throw error instanceof SqlRefused
+        ? fault('sql', `${error.sentence(text)}.`, error)
+        : refusal(error);
+    });
+}
 
+async function answered(
+  translation: Translation,
+  { asked, query, values, signal }: Question,
+  store: Readers,
+): Promise<Answer> {
+  const { maxRows } = query;
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
     store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
@@ -74,8 +130,13 @@ export async function runCallerSql(
     const read = [...translation.views].flatMap((view) => query.views.get(view)?.tables ?? []);
     return { rows, sources: [...new Set(read)].filter(isSource) };
   } catch (error) {
-    throw (await wrongPattern(error, text, translation, store, signal)) ?? refusal(error);
+    if (isBeyondReach(error)) throw error;
+    throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
   }
+}
+
+function isBeyondReach(error: unknown): boolean {
+  return error instanceof EngineError && error.message.includes(BEYOND_REACH);
 }
 
 function run(

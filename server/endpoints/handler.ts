@@ -9,7 +9,12 @@ import { bodyOf } from '../http/body.ts';
 import { disconnected } from '../http/disconnect.ts';
 import type { Rows, Store } from '../store/index.ts';
 import type { Answer, Cache, Cached, Load } from './cache.ts';
-import { type CallerSql, parseCallerSql, runCallerSql } from './caller-sql.ts';
+import {
+  type CallerSql,
+  type CallerSqlRunner,
+  createCallerSql,
+  parseCallerSql,
+} from './caller-sql.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import { newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
@@ -34,10 +39,11 @@ export interface EndpointDeps extends FreshnessDeps {
 
 /**
  * Answers a saved query. The way of a request, once it is authorised: endpoint → redaction → parameters → cache →
- * prepared statement → rows → JSON, or another format.
+ * statement → rows → JSON, or another format.
  */
 export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
   const { endpoints, cache } = deps;
+  const answers = { ...deps, callerSql: createCallerSql(deps.store) };
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');
@@ -55,7 +61,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     }
     const own = query.sandboxing ? parseCallerSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
-    const load = loader({ query, callerSql: own, values, redacted, format }, deps);
+    const load = loader({ query, callerSql: own, values, redacted, format }, answers);
 
     if (query.caching === null || own) {
       const { body, headers } = await load(disconnected(response));
@@ -76,8 +82,12 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
   };
 }
 
+interface AnswerDeps extends EndpointDeps {
+  readonly callerSql: CallerSqlRunner;
+}
+
 /** Outside the handler, whose request and response all functions that are made in it would hold: these are kept for long. */
-function loader(question: Question, deps: EndpointDeps): Load {
+function loader(question: Question, deps: AnswerDeps): Load {
   const asked = {
     endpoint: question.query.name,
     kind: question.callerSql ? 'caller' : 'saved',
@@ -123,13 +133,13 @@ interface Question {
 
 async function answer(
   { query, callerSql: own, values, redacted, format }: Question,
-  deps: EndpointDeps,
+  deps: AnswerDeps,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { store } = deps;
   const checked = await checkParameters(query, values, store, signal);
   const { rows, sources } = own
-    ? await runCallerSql(own, query, checked, store, signal)
+    ? await deps.callerSql.run({ asked: own, query, values: checked, signal })
     : { rows: await run(query, checked, store, signal), sources: query.sources };
   return {
     body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),

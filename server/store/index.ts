@@ -42,6 +42,7 @@ export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from
 export type { Span } from './read/time-span.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
+export { passedOver } from './sql-text.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */

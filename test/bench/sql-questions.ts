@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { translate } from '../../server/caller-sql/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
-import { PARSE, runCallerSql } from '../../server/endpoints/caller-sql.ts';
+import { createCallerSql, PARSE } from '../../server/endpoints/caller-sql.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { openStore } from '../../server/store/index.ts';
 import { nthProject } from './projects.ts';
@@ -29,6 +29,7 @@ const store = await openStore({
 const list = (await loadEndpoints([join(ROOT, 'sql/endpoints')], store)).find('logs.all');
 if (!list) throw new Error('BUG: logs.all is not there');
 const values = { project: nthProject(0), iso_timestamp_start: null, iso_timestamp_end: null };
+const callerSql = createCallerSql(store);
 const signal = new AbortController().signal;
 
 const time = async (action: () => Promise<unknown>) => {
@@ -51,7 +52,7 @@ for (const { name, source, own, hand } of QUESTIONS) {
     handMs.push(
       await time(() => store.query(sql, { project: values.project }, { maxRows: MAX_ROWS })),
     );
-    ownMs.push(await time(() => runCallerSql(asked, list, values, store, signal)));
+    ownMs.push(await time(() => callerSql.run({ asked, query: list, values, signal })));
   }
   const world = {
     dialect: 'bigquery',

@@ -6,6 +6,7 @@ import type { TreeNode } from '../parse/tree.ts';
 import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
 import type { Expression, TextIn } from '../typed-expression.ts';
+import type { Reach } from './records.ts';
 import type { Column, Scope } from './scope.ts';
 
 /** What a caller may name in FROM: one of the endpoint's common table expressions. */
@@ -63,6 +64,7 @@ export interface Context {
   readonly views: ReadonlyMap<string, View>;
   /** The kinds of the endpoint's parameters. */
   readonly parameters: ReadonlyMap<string, 'text' | 'timestamp'>;
+  readonly reach: Reach;
   /** The regular expressions that the statement has. */
   readonly patterns: Pattern[];
   /** The views that it reads, by their names in lower case. */

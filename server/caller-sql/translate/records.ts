@@ -1,5 +1,6 @@
 import {
   areObjects,
+  areSingleOrObjects,
   areSingles,
   isArray,
   listAt,
@@ -51,7 +52,18 @@ export interface Source {
   readonly kept: readonly string[];
   /** The columns of the column's members, which `from` then has beside the others. */
   readonly members: MemberColumns | null;
+  readonly reach: Reach;
 }
+
+/**
+ * Which rows a statement can read: those whose members have columns that are filled, and others only where a query is not told by these;
+ * those whose records are there once each; or all. The fewer they are, the sooner it is planned. It fails with BEYOND_REACH once it meets
+ * another row.
+ */
+export type Reach = 'columns' | 'singles' | 'all';
+
+/** What the error of a statement says that met a row which it cannot read. */
+export const BEYOND_REACH = 'a row is beyond what this statement reads';
 
 export interface RecordNode {
   readonly records: Records;
@@ -116,10 +128,12 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       );
     },
     rows(source) {
-      const { members } = source;
-      if (!members || !haveColumns(members)) return byElements(source, null);
+      const { members, reach } = source;
+      const others = reach === 'all' || isCounted() || !isChain() ? byElements : bySingles;
+      if (!members || !haveColumns(members)) return others(source, null);
       const { state, filledFrom } = members;
-      const rest = byElements(source, `v.${identifier(state)} < ${filledFrom}`);
+      const unfilled = `v.${identifier(state)} < ${filledFrom}`;
+      const rest = reach === 'columns' ? none(source, unfilled) : others(source, unfilled);
       return sql`(${byColumns(source, members)} union all select * from ${rest})`;
     },
   };
@@ -182,6 +196,60 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     if (!isChain() || !nodes.every(({ path }) => bits.has(pathKey(path)))) return false;
     const own = allFields().filter(({ path }) => columns.has(pathKey(path))).length;
     return own > 0 || allFields().length + extras.length <= 1;
+  }
+
+  /**
+   * No rows; fails with BEYOND_REACH where there is one for which `condition` holds. Each value that a query may compare fails by itself:
+   * the engine drops rows by what is cheapest to compare, and would else drop this one for a NULL.
+   */
+  function none({ from, kept }: Source, condition: string): Sql {
+    const fails = `case when ${condition} then error('${BEYOND_REACH}') end`;
+    const types = [...allFields().map(typeOf), ...extras.map(() => 'JSON')];
+    const list = [
+      ...kept.map((name) => `v.${name}`),
+      ...records.names().map((name, i) => `(${fails})::${types[i]} as ${name}`),
+    ];
+    return sql`(select ${list.join(', ')} from ${from} as v where ${condition} and ${fails})`;
+  }
+
+  /**
+   * The rows where `condition` holds, each with the one record that it has. Fails with BEYOND_REACH where it has more, whatever is
+   * compared first.
+   */
+  function bySingles({ from, column, kept }: Source, condition: string | null): Sql {
+    const [value, read] = [`v.${column}`, `v.${row}_s`];
+    const where = condition === null ? '' : ` where ${condition}`;
+    const list = kept.map((name) => `v.${name}`).join(', ');
+    const paths = nodes.map(({ path }) => path);
+    const orFail = (then: Sql) =>
+      sql`case when ${areSingleOrObjects(value, paths)} then ${then} else error('${BEYOND_REACH}') end`;
+    const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), typeOf))} as ${row}_s from ${from} as v${where})`;
+    const ofShape = (ofArrays: Sql, ofObjects: Sql) =>
+      sql`case when ${isArray(value)} then ${ofArrays} else ${ofObjects} end`;
+    const fields = allFields().map(({ path }) => {
+      const [record, name] = [path.slice(0, -1), identifier(path.at(-1) ?? '')];
+      return ofShape(`${listAt(read, record)}[1].${name}`, `${objectAt(read, record)}.${name}`);
+    });
+    const others = extras.map(({ node, steps }) => {
+      const at = pathsFromElement(steps);
+      return ofShape(extracted(value, placed(node), at), extracted(value, node.path, at));
+    });
+    const names = records.names();
+    const columns = [
+      ...fields.map((field, i) => sql`${field} as ${names[i] ?? ''}`),
+      ...others.map((other, i) => sql`${orFail(other)} as ${names[fields.length + i] ?? ''}`),
+    ];
+    const needed = nodes.filter(({ left }) => !left).map(({ path }) => path);
+    const all = (of: (path: readonly string[]) => string) =>
+      needed.map((path) => `${of(path)} is not null`).join(' and ');
+    const present =
+      needed.length === 0
+        ? orFail('true')
+        : ofShape(
+            all((path) => `${listAt(read, path)}[1]`),
+            all((path) => objectAt(read, path)),
+          );
+    return sql`(select ${join([list, ...columns], ', ')} from ${made} as v where ${present})`;
   }
 
   /** The rows where `condition` holds, by one UNNEST of a list of elements. */

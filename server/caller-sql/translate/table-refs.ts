@@ -2,7 +2,7 @@ import type { MemberColumns } from '../../records/shapes.ts';
 import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
 import type { Expression } from '../typed-expression.ts';
 import type { Context, Sought, View } from './context.ts';
-import type { Records } from './records.ts';
+import type { Reach, Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
 /** A FROM clause, or a part of it. */
@@ -66,7 +66,7 @@ export function tableFrom(
     sought: null,
   };
   return {
-    sql: { spell: () => print(block(made, source)) },
+    sql: { spell: () => print(block(made, source, context.reach)) },
     relations: [relation],
     tables: [made],
     view: view?.name ?? null,
@@ -75,7 +75,7 @@ export function tableFrom(
 }
 
 /** A table with the records of its columns beside them. */
-function block({ id, records, columns, members, sought }: Table, rows: Sql): Sql {
+function block({ id, records, columns, members, sought }: Table, rows: Sql, reach: Reach): Sql {
   const condition = sought?.condition ?? null;
   const source = condition === null ? rows : sql`(select * from ${rows} where ${condition})`;
   let from = source;
@@ -88,6 +88,7 @@ function block({ id, records, columns, members, sought }: Table, rows: Sql): Sql
       kept: [...kept],
       // What has been unnested before has handed on no others.
       members: from === source ? (members.get(name) ?? null) : null,
+      reach,
     });
     kept.push(...unnested.names());
   }

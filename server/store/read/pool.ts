@@ -4,6 +4,7 @@ import type { Engine } from '../engine.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { type Plain, plain, typeName, type ValueKind, valueKind } from '../plain-values.ts';
 import { type Described, describe } from './describe.ts';
+import { withLiterals } from './literals.ts';
 
 /** A column of an answer; `type` as SQL calls it. */
 export interface RowColumn {
@@ -42,7 +43,7 @@ export interface PoolStats {
 
 export interface QueryPool {
   /**
-   * Runs one SELECT. Every value is bound as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
+   * Runs one SELECT. Every value is given to it as text, or as NULL; the SQL casts it. Throws `OVERLOADED` when too many
    * queries wait, `QUERY_TIMEOUT`, or DuckDB's own error, whose message may quote data and is not for clients.
    */
   query(
@@ -224,7 +225,7 @@ async function run(
   maxBytes: number | undefined,
 ): Promise<Rows> {
   // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
-  const statement = await connection.prepare(sql);
+  const statement = await connection.prepare(withLiterals(sql, values));
   let ended = false;
   try {
     bind(statement, values);

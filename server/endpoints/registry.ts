@@ -62,9 +62,10 @@ export async function loadEndpoints(
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    const { views, tables } = await partsOf(query.sql, store);
+    const { views, tables, sql } = await partsOf(query.sql, store);
     all.push({
       ...query,
+      sql,
       views: query.sandboxing ? views : new Map(),
       sources: tables.filter(isSource),
     });

@@ -49,6 +49,8 @@ export interface Parts {
   readonly views: ReadonlyMap<string, View>;
   /** The tables of the store that it reads, without those of views that it does not use. */
   readonly tables: readonly string[];
+  /** Its statement without the views that it does not use, which the engine would plan each time. */
+  readonly sql: string;
 }
 
 /** The parts of a saved query. Throws what the engine finds wrong with it. */
@@ -95,7 +97,14 @@ export async function partsOf(
       tables: tables(node),
     });
   }
-  return { views, tables: tables({ ...statement, cte_map: { map: [] } }) };
+  const alone = statement && { ...statement, cte_map: { map: [] } };
+  const needed = neededBy(alone, definitions);
+  const isAllNeeded = !alone || needed.length === definitions.length;
+  return {
+    views,
+    tables: tables(alone),
+    sql: isAllNeeded ? sql : await deserialized({ ...alone, cte_map: { map: needed } }),
+  };
 }
 
 /** Clauses after which a row of the view is not a row of the table. */

@@ -47,6 +47,8 @@ export interface Ingest {
 
 /** How often files that have just changed are looked at; the others are once a sweep. */
 const HOT_POLL_MS = 25;
+/** While storing rests, nothing is taken from what is seen. What is renamed is held at once all the same. */
+const REST_POLL_MS = 75;
 /**
  * A commit costs as much for one line as for hundreds, so lines that come in all the time are stored in turns: storing has a sixth of the
  * time. It may have half a second in advance, so that a line that comes alone is stored at once, and is put off by no more than a quarter.
@@ -162,7 +164,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           done === 'live' ||
           done === 'rest' ||
           [...tracker.files.values()].some((file) => isHot(file, begin));
-        const dueAt = hot ? begin + HOT_POLL_MS : sweepAt;
+        const restsUntil = done === 'rest' ? Math.min(fairAt, begin + REST_POLL_MS) : begin;
+        const dueAt = hot ? Math.max(restsUntil, begin + HOT_POLL_MS) : sweepAt;
         await waker.sleep(Math.max(PAUSE_MS, dueAt - performance.now()), !hot);
       } catch (error) {
         trouble = reasonOf(error);

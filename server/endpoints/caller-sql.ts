@@ -9,7 +9,7 @@ import {
   translate,
 } from '../caller-sql/index.ts';
 import { AppError } from '../errors.ts';
-import { EngineError, type Rows, type Store } from '../store/index.ts';
+import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
 import { newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
@@ -57,6 +57,7 @@ export interface CallerSqlRunner {
 /** Each reach, and for how long a view with a row beyond it is asked by the next one at once: rows that were stored just now are many. */
 const BEYOND_MS: Readonly<Record<Reach, number>> = { columns: 5000, singles: 10 * 60_000, all: 0 };
 const REACHES = Object.keys(BEYOND_MS) as Reach[];
+const ALL = REACHES.length - 1;
 
 type Readers = Pick<Store, 'callerPool' | 'span' | 'mayHave'>;
 
@@ -65,27 +66,39 @@ type Readers = Pick<Store, 'callerPool' | 'span' | 'mayHave'>;
  * question is asked again by the next one (docs/decisions/0022).
  */
 export function createCallerSql(store: Readers): CallerSqlRunner {
-  /** The least reach of each view that had a row beyond another, and until when. */
-  const known = new Map<string, { readonly reach: Reach; readonly untilMs: number }>();
-  const reachOf = (text: string) => {
-    const names = new Set(text.toLowerCase().match(/\w+/g));
-    const places = [...known].map(([view, { reach, untilMs }]) =>
-      names.has(view) && untilMs > performance.now() ? REACHES.indexOf(reach) : 0,
-    );
-    return Math.max(0, ...places);
+  /** The place of the least reach of each view that had a row beyond another, and until when. */
+  const known = new Map<string, { readonly place: number; readonly untilMs: number }>();
+  const placeOf = (view: string) => {
+    const { place = 0, untilMs = 0 } = known.get(view) ?? {};
+    return untilMs > performance.now() ? place : 0;
+  };
+  const note = (views: ReadonlySet<string>, place: number, ms: number) => {
+    const untilMs = performance.now() + ms;
+    for (const view of views) if (placeOf(view) <= place) known.set(view, { place, untilMs });
   };
   const attempt = async (question: Question, translated: Translator, place: number) => {
-    const [reach = 'all', next] = REACHES.slice(place);
+    const reach = REACHES[place] ?? 'all';
     const translation = await translated(reach);
-    return answered(translation, question, store).catch((error: unknown): Promise<Answer> => {
-      if (!next || !isBeyondReach(error)) throw error;
-      for (const view of translation.views)
-        known.set(view, { reach: next, untilMs: performance.now() + BEYOND_MS[reach] });
-      return attempt(question, translated, place + 1);
-    });
+    return answered(translation, question, store, reach).catch(
+      async (error: unknown): Promise<Answer> => {
+        if (reach === 'all' || !mayBeBeyondReach(error)) throw error;
+        if (isBeyondReach(error)) {
+          note(translation.views, place + 1, BEYOND_MS[reach]);
+          return attempt(question, translated, place + 1);
+        }
+        // Where rows are many, what ended them is not told.
+        const answer = await attempt(question, translated, ALL);
+        note(translation.views, ALL, BEYOND_MS.singles);
+        return answer;
+      },
+    );
   };
   return {
-    run: (question) => attempt(question, translator(question, store), reachOf(question.asked.text)),
+    run(question) {
+      const text = question.asked.text.toLowerCase();
+      const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
+      return attempt(question, translator(question, store), Math.max(0, ...places));
+    },
   };
 }
 
@@ -120,6 +133,7 @@ async function answered(
   translation: Translation,
   { asked, query, values, signal }: Question,
   store: Readers,
+  reach: Reach,
 ): Promise<Answer> {
   const { maxRows } = query;
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
@@ -130,13 +144,18 @@ async function answered(
     const read = [...translation.views].flatMap((view) => query.views.get(view)?.tables ?? []);
     return { rows, sources: [...new Set(read)].filter(isSource) };
   } catch (error) {
-    if (isBeyondReach(error)) throw error;
+    if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
     throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
   }
 }
 
+/** The whole message: others quote what the caller wrote. */
 function isBeyondReach(error: unknown): boolean {
-  return error instanceof EngineError && error.message.includes(BEYOND_REACH);
+  return error instanceof EngineError && error.message === `Invalid Input Error: ${BEYOND_REACH}`;
+}
+
+function mayBeBeyondReach(error: unknown): boolean {
+  return isBeyondReach(error) || error instanceof RowsEndedEarly;
 }
 
 function run(

@@ -1,9 +1,16 @@
-import { passedOver } from '../store/index.ts';
-
 /** Ends the reading of a query's file, with the line at fault. */
 export type Fail = (line: number, reason: string) => never;
 
 const WORD = /^[A-Za-z_]\w*/;
+
+/** What the lexer passes over whole: strings, quoted names, comments, dollar quotes. */
+const PASSED_OVER = [
+  /--[^\n\r]*/y,
+  /[eE]'(?:[^'\\]|\\.|'')*'/sy,
+  /'(?:[^']|'')*'/y,
+  /"(?:[^"]|"")*"/y,
+  /(\$(?:[A-Za-z_]\w*)?\$).*?\1/sy,
+];
 
 /**
  * Writes each `@name` as `$name`, but for those in strings, comments and quoted names. In DuckDB `@` is the absolute
@@ -40,6 +47,32 @@ export function translatePlaceholders(
     }
   }
   return { sql, used };
+}
+
+function passedOver(text: string, at: number): number {
+  if (text.startsWith('/*', at)) return blockComment(text, at);
+  for (const pattern of PASSED_OVER) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) return match[0].length;
+  }
+  return 0;
+}
+
+/** Block comments nest. */
+function blockComment(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    if (text.startsWith('/*', i)) {
+      depth++;
+      i++;
+    } else if (text.startsWith('*/', i)) {
+      depth--;
+      i++;
+      if (depth === 0) return i + 1 - at;
+    }
+  }
+  return text.length - at;
 }
 
 function lineOf(text: string, at: number): number {

@@ -43,6 +43,13 @@ export class EngineError extends Error {
   }
 }
 
+/** The engine has ended the rows of an answer early, and keeps the reason to itself: mostly it is memory, and treated so. */
+export class RowsEndedEarly extends EngineError {
+  constructor() {
+    super('memory', 'the rows ended early, most likely for want of memory');
+  }
+}
+
 /** How DuckDB 1.5 begins its messages, by kind; the first that fits. */
 const KINDS: readonly [EngineErrorKind, RegExp][] = [
   ['fatal', /FATAL Error|database has been invalidated/],

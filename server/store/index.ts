@@ -29,7 +29,7 @@ import { type Commits, createWriter, type Writer } from './write/writer.ts';
 export type { Clock } from './clock.ts';
 export type { DiskUse } from './disk.ts';
 export { engineVersion, makeFilesPrivate } from './engine.ts';
-export { EngineError, StoreBroken, StoreInUse } from './errors.ts';
+export { EngineError, RowsEndedEarly, StoreBroken, StoreInUse } from './errors.ts';
 export type { LedgerEntry } from './ledger.ts';
 export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
 export type { Inspection } from './maintenance/inspect.ts';
@@ -42,7 +42,6 @@ export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from
 export type { Span } from './read/time-span.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
-export { passedOver } from './sql-text.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */

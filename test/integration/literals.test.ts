@@ -65,6 +65,36 @@ describe('values of a statement', () => {
       }),
     ));
 
+  it('are not changed, nor taken for SQL, by what stands around them', () =>
+    withFolder((folder) =>
+      withStore(folder, async (store) => {
+        const space = 'p\u00a0q';
+        const quote = "it's";
+        const hostile = ' as y, $$q$$ || version() as z --';
+        for (const [sql, a, expected] of [
+          ["select /* it's */ $a::varchar as x", space, [space]],
+          ["select e'\\'' as e, $a::varchar as x", space, ["'", space]],
+          ["select -- it's\n $a::varchar as x", space, [space]],
+          ["select 'it''s' as s, $a::varchar as x", quote, [quote, quote]],
+          ["select\u00a0e'\\' $a' as x", hostile, ["' $a"]],
+          ["select e'a'\n'\\' $a' as x", hostile, ["a' $a"]],
+          ['select $ä$ $a $ä$ as x', '$ä$ as y, version() as z --', [' $a ']],
+          ['select $a$ $a $a$ as x', '$a$ as y, version() as z --', [' $a ']],
+          ['select 1 - $a::integer as x, 6 / $a::integer as y', '2', [-1, 3]],
+        ] as const) {
+          const { rows } = await store.query(sql, { a }, { maxRows: 2 });
+          expect(rows, sql).to.deep.equal([expected]);
+        }
+        const inherited = await store
+          .query('select $toString::varchar as x', {}, { maxRows: 2 })
+          .then(
+            () => 'nothing was thrown',
+            (error) => String(error),
+          );
+        expect(inherited).to.contain('no value for $toString');
+      }),
+    ));
+
   it('are each wanted, by name', () =>
     withFolder((folder) =>
       withStore(folder, async (store) => {

@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../engine.ts';
-import { asEngineError, EngineError } from '../errors.ts';
+import { asEngineError, RowsEndedEarly } from '../errors.ts';
 import { type Plain, plain, typeName, type ValueKind, valueKind } from '../plain-values.ts';
 import { type Described, describe } from './describe.ts';
 import { withLiterals } from './literals.ts';
@@ -76,8 +76,6 @@ export interface QueryPool {
 const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
-/** The engine keeps the reason to itself; where nobody has interrupted, it is mostly memory, and treated so. */
-const LOST = 'the rows ended early, most likely for want of memory';
 
 export interface QueryPoolOptions {
   /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
@@ -254,7 +252,7 @@ async function run(
       }
     }
     // The engine's fetch does not throw what ended the rows early, a time limit or want of memory: the result then streams no more.
-    if (!result.isStreaming) throw new EngineError('memory', LOST);
+    if (!result.isStreaming) throw new RowsEndedEarly();
     ended = true;
     return { columns, rows, truncated: false };
   } finally {
@@ -283,9 +281,9 @@ export function bind(
   values: Readonly<Record<string, string | null>>,
 ) {
   for (let index = 1; index <= statement.parameterCount; index++) {
-    const value = values[statement.parameterName(index)];
-    if (value === undefined)
-      throw new Error(`BUG: no value for $${statement.parameterName(index)}`);
+    const name = statement.parameterName(index);
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined) throw new Error(`BUG: no value for $${name}`);
     if (value === null) statement.bindNull(index);
     else statement.bindVarchar(index, value);
   }

@@ -86,7 +86,8 @@ export function createCallerSql(store: Readers): CallerSqlRunner {
           note(translation.views, place + 1, BEYOND_MS[reach]);
           return attempt(question, translated, place + 1);
         }
-        // Where rows are many, what ended them is not told.
+        // Where rows are many, what ended them is not told: memory, where the statement for all rows is the same.
+        if ((await translated('all')).sql === translation.sql) throw refusal(error);
         const answer = await attempt(question, translated, ALL);
         note(translation.views, ALL, BEYOND_MS.singles);
         return answer;

@@ -24,6 +24,7 @@ interface SelectItem {
 }
 
 const STANDARD = 'STANDARD_HANDLING';
+const RECURSIVE = 'RECURSIVE_CTE_NODE';
 
 interface Definition {
   readonly key: string;
@@ -65,10 +66,12 @@ export async function partsOf(
   const deserialized = (node: SelectNode) =>
     text(
       'select json_deserialize_sql($value::json)',
-      JSON.stringify({ error: false, statements: [{ node }] }),
+      writeTree({ error: false, statements: [{ node }] }),
     );
-  const tree = readTree(await text('select json_serialize_sql($value::varchar)', sql));
-  const statement = tree.statements[0]?.node;
+  const parsed = async (statement: string) =>
+    readTree(await text('select json_serialize_sql($value::varchar)', statement)).statements[0]
+      ?.node;
+  const statement = await parsed(sql);
   const definitions = statement?.cte_map.map ?? [];
   const views = new Map<string, View>();
   const tables = (part: unknown) => [
@@ -76,10 +79,15 @@ export async function partsOf(
       namedBy(part).flatMap((name) => views.get(name)?.tables ?? [name.replace(/^main\./, '')]),
     ),
   ];
-  for (const [index, { key, value }] of definitions.entries()) {
+  for (const [index, definition] of definitions.entries()) {
+    const { key, value } = definition;
     const { node } = value.query;
     const earlier = neededBy(node, definitions.slice(0, index));
-    const alone = { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
+    // One that names itself can be read by its name alone.
+    const recursive = node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
+    const alone = recursive
+      ? { ...recursive, cte_map: { map: [...earlier, definition] } }
+      : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
     const body = await deserialized(alone);
     const { columns, types } = await readers.describe(body);
     const set = setOf(node, earlier.length, readers.members);
@@ -97,13 +105,13 @@ export async function partsOf(
       tables: tables(node),
     });
   }
-  const alone = statement && { ...statement, cte_map: { map: [] } };
-  const needed = neededBy(alone, definitions);
-  const isAllNeeded = !alone || needed.length === definitions.length;
+  const main = statement && { ...statement, cte_map: { map: [] } };
+  const needed = neededBy(main, definitions);
+  const isAllNeeded = !main || needed.length === definitions.length;
   return {
     views,
-    tables: tables(alone),
-    sql: isAllNeeded ? sql : await deserialized({ ...alone, cte_map: { map: needed } }),
+    tables: tables(main),
+    sql: isAllNeeded ? sql : await deserialized({ ...main, cte_map: { map: needed } }),
   };
 }
 
@@ -173,9 +181,29 @@ function memberColumns(set: MemberSet): MemberColumns {
   };
 }
 
-/** Without the places in the text, which are 64-bit numbers. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+/** Begins the text that stands for a number which JavaScript's cannot hold; no text of SQL has a NUL. */
+const NUMBER = '\0number:';
+
+/** Reads a tree without the places in the text. Numbers keep all their digits. */
 function readTree(json: string): Tree {
-  return JSON.parse(json, (key, value) => (key === 'query_location' ? 0 : value));
+  const exact = json.replace(TOKEN, (token) =>
+    token.startsWith('"') || String(Number(token)) === token
+      ? token
+      : JSON.stringify(NUMBER + token),
+  );
+  return JSON.parse(exact, (key, value) => (key === 'query_location' ? 0 : value));
+}
+
+function writeTree(tree: Tree): string {
+  return JSON.stringify(tree).replace(TOKEN, (token) => {
+    const value = token.startsWith('"') ? JSON.parse(token) : '';
+    return value.startsWith(NUMBER) ? value.slice(NUMBER.length) : token;
+  });
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Returns the definitions that a tree names, and those that these name. */

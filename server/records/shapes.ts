@@ -79,7 +79,7 @@ export function areSingles(column: string, read: string, paths: readonly Path[])
 
 /**
  * Holds for NULL, and for no row besides those that `areObjects` or `areSingles` holds for; of these not where the only element of an array
- * is no object. It takes the engine's planner a third as long, and reads the arrays once more.
+ * is something else than an object. It takes the engine's planner a third as long, and reads the arrays once more.
  */
 export function areSingleOrObjects(column: string, paths: readonly Path[]): string {
   const list = (each: readonly string[]) => `[${each.join(', ')}]`;

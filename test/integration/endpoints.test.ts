@@ -440,4 +440,43 @@ select @whole::bigint as whole, @part::double as part, @yes::boolean as yes`,
         expect(headers).to.have.property('tailpond-ingested-at');
       },
     ));
+
+  it('keeps every digit of a number in a statement with common table expressions that it does not use', () =>
+    withFiles(
+      {
+        'numbers.sql': file(
+          `with unused as (select 1 as x), v as (select 1795237447123456789 as w)
+          select 1795237447123456789 as n, w, 170141183460469231731687303715884105727 as h, 0.1234567890123456789 as d, 1e300 as f, -9007199254740993 as m
+          from v where 1795237447123456789 = 1795237447123456788 + 1`,
+        ),
+      },
+      async ({ get }) => {
+        const numbers =
+          '"n":1795237447123456789,"w":1795237447123456789,"h":170141183460469231731687303715884105727';
+        const { text } = await get('/api/endpoints/query/numbers').buffer(true);
+        expect(text).to.contain(numbers).and.to.contain('"m":-9007199254740993');
+        const own = await get('/api/endpoints/query/numbers?sql=select%20w%20from%20v');
+        expect(own.text).to.equal('{"result":[{"w":1795237447123456789}]}');
+      },
+    ));
+
+  it('takes common table expressions that name themselves', () =>
+    withFiles(
+      {
+        'steps.sql': file(
+          `with recursive unused as (select 9 as z), start as (select count(*) as n from main.auth_logs),
+            r(n) as (select n from start union all select n + 1 from r where n < 4)
+          select n from r order by n`,
+        ),
+      },
+      async ({ get, write, lines }) => {
+        write('auth_logs/a.ndjson', edge(1) + edge(2));
+        await lines(2, 'auth_logs');
+        const { body, headers } = await get('/api/endpoints/query/steps');
+        expect(body.result).to.deep.equal([{ n: 2 }, { n: 3 }, { n: 4 }]);
+        expect(headers).to.have.property('tailpond-ingested-at');
+        const own = await get('/api/endpoints/query/steps?sql=select%20max(n)%20as%20m%20from%20r');
+        expect(own.body.result).to.deep.equal([{ m: 4 }]);
+      },
+    ));
 });

@@ -64,6 +64,7 @@ export type Reach = 'columns' | 'singles' | 'all';
 
 /** What the error of a statement says that met a row which it cannot read. */
 export const BEYOND_REACH = 'a row is beyond what this statement reads';
+const FAILS = `error('${BEYOND_REACH}')`;
 
 export interface RecordNode {
   readonly records: Records;
@@ -158,8 +159,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   function byColumns({ from, column, kept }: Source, members: MemberColumns): Sql {
     const { state, filledFrom, bits, columns } = members;
     const value = `v.${column}`;
-    const ofShape = (read: (arrays: boolean) => Sql) =>
-      sql`case when ${isArray(value)} then ${read(true)} else ${read(false)} end`;
+    const ofShape = (read: (arrays: boolean) => Sql) => byShape(value, read(true), read(false));
     const fields = allFields().map((field) => {
       const own = columns.get(pathKey(field.path));
       if (own !== undefined && field.asJson) return `v.${identifier(own)}`;
@@ -203,7 +203,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
    * the engine drops rows by what is cheapest to compare, and would else drop this one for a NULL.
    */
   function none({ from, kept }: Source, condition: string): Sql {
-    const fails = `case when ${condition} then error('${BEYOND_REACH}') end`;
+    const fails = `case when ${condition} then ${FAILS} end`;
     const types = [...allFields().map(typeOf), ...extras.map(() => 'JSON')];
     const list = [
       ...kept.map((name) => `v.${name}`),
@@ -222,17 +222,19 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const list = kept.map((name) => `v.${name}`).join(', ');
     const paths = nodes.map(({ path }) => path);
     const orFail = (then: Sql) =>
-      sql`case when ${areSingleOrObjects(value, paths)} then ${then} else error('${BEYOND_REACH}') end`;
+      sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
     const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), typeOf))} as ${row}_s from ${from} as v${where})`;
-    const ofShape = (ofArrays: Sql, ofObjects: Sql) =>
-      sql`case when ${isArray(value)} then ${ofArrays} else ${ofObjects} end`;
     const fields = allFields().map(({ path }) => {
       const [record, name] = [path.slice(0, -1), identifier(path.at(-1) ?? '')];
-      return ofShape(`${listAt(read, record)}[1].${name}`, `${objectAt(read, record)}.${name}`);
+      return byShape(
+        value,
+        `${listAt(read, record)}[1].${name}`,
+        `${objectAt(read, record)}.${name}`,
+      );
     });
     const others = extras.map(({ node, steps }) => {
       const at = pathsFromElement(steps);
-      return ofShape(extracted(value, placed(node), at), extracted(value, node.path, at));
+      return byShape(value, extracted(value, placed(node), at), extracted(value, node.path, at));
     });
     const names = records.names();
     const columns = [
@@ -245,7 +247,8 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const present =
       needed.length === 0
         ? orFail('true')
-        : ofShape(
+        : byShape(
+            value,
             all((path) => `${listAt(read, path)}[1]`),
             all((path) => objectAt(read, path)),
           );
@@ -474,6 +477,11 @@ function descend(branch: Branch, name: string): Branch {
 function elements(value: Sql, { left }: Node): Sql {
   const list = sql`list_filter(case when json_type(${value}) = 'ARRAY' then from_json(${value}, '["JSON"]') else [${value}] end, lambda o: json_type(o) <> 'NULL')`;
   return left ? sql`coalesce(nullif(${list}, []), [null])` : list;
+}
+
+/** What is read of a column whose records are elements of arrays, or else of objects. */
+function byShape(column: string, ofArrays: Sql, ofObjects: Sql): Sql {
+  return sql`case when ${isArray(column)} then ${ofArrays} else ${ofObjects} end`;
 }
 
 /** Where a record stands whose place is the first of an array, as are those around it. */

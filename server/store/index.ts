@@ -82,6 +82,8 @@ const MEMORY_TRIES = 3;
 const MEMORY_MS = 50;
 /** SQL of callers waits no longer than this for ingest to try again, which it may have no reason to: its longest pause is shorter. */
 const HOLD_MS = 10_000;
+/** What runs when a checkpoint needs its memory may go on for so long. */
+const CALLERS_MS = 2000;
 
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
@@ -148,15 +150,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const databaseBytes = () => statSync(database).size;
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const statements = ingestStatements(ingest, maxLine);
-    const writer = createWriter({
-      connection,
-      statements,
-      probe: join(staging, 'probe.ndjson'),
-      clock,
-      parallelism: engine.parallelism,
-      walBytes,
-      onRejected: options.onRejected ?? (() => {}),
-    });
     const ends = {
       timeoutMs: queryTimeoutMs,
       graceMs: options.graceMs ?? GRACE_MS,
@@ -218,6 +211,28 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       }
       resume();
     };
+    /** Lets SQL of callers that runs come to its end, or ends it, and lets none begin until `action` is over. */
+    const withoutCallers = async (action: () => Promise<void>): Promise<void> => {
+      callerPool.hold();
+      try {
+        await Promise.race([callerPool.drained(), delay(CALLERS_MS)]);
+        await endCallers();
+        await action();
+      } finally {
+        if (!holding) callerPool.resume();
+      }
+    };
+    const writer = createWriter({
+      connection,
+      statements,
+      probe: join(staging, 'probe.ndjson'),
+      clock,
+      parallelism: engine.parallelism,
+      memory,
+      walBytes,
+      withoutCallers,
+      onRejected: options.onRejected ?? (() => {}),
+    });
     const ask: QueryRows = (sql) => fatal(first(() => queryRows(own, sql)));
     const between: Pick<Writer, 'exclusive'> = {
       exclusive: (action) => fatal(writer.exclusive(action)),

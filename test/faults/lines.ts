@@ -66,6 +66,23 @@ export async function allStored(service: Service, expectedLines: ExpectedLines):
   }, 90_000);
 }
 
+/**
+ * Runs `action` on a service that has met a full or broken disk. It may end, before or meanwhile, as the engine does where a COMMIT
+ * cannot write: with 1.
+ */
+export async function whileItLives(service: Service, action: () => Promise<void>): Promise<void> {
+  const { child } = service;
+  try {
+    if (child.exitCode === null) return await action();
+  } catch (error) {
+    // The connection may tell of the end before the exit code does.
+    await eventually(() => {
+      if (child.exitCode === null) throw error;
+    }, 5000);
+  }
+  expect(child.exitCode).to.equal(1);
+}
+
 /** A last life finds every line, once, and ends clean. */
 export async function endsWhole(
   data: string,

@@ -8,6 +8,10 @@ const OUT_OF_MEMORY = 'Out of Memory Error: failed to allocate data of size 2.0 
 /** Seconds of work, that an interrupt ends. */
 const SLOW =
   'select count(*) from range(100000) a, range(100000) b, range(100000) c where a.range + b.range = c.range';
+const MEMORY = 200e6;
+/** Seconds of work over rows that are held in more than half of that. */
+const LARGE = `with a as materialized (select i, md5(i::varchar) || md5((i + 1)::varchar) as x from range(1300000) t(i))
+  select count(*) from a, a b where a.x < b.x`;
 const INSERT = /^insert into auth_logs/;
 
 /** SQL of callers can take the engine's memory at any statement of ingest: here the engine says so at chosen ones. */
@@ -65,7 +69,33 @@ describe("callers' SQL: memory that ingest lacks", () => {
       }),
     ),
   );
+
+  faultCase('S06f', 'a checkpoint is not made beside SQL of callers that has the memory', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async (ingesting) => {
+          const { store } = ingesting;
+          const large = query(ingesting, LARGE);
+          await eventually(async () => expect(await takenBytes(ingesting)).to.be.above(MEMORY / 2));
+          const { checkpointed } = store.commits();
+          ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
+          expect(await large).to.equal('QUERY_TOO_LARGE');
+          await eventually(() => expect(store.commits().checkpointed).to.be.above(checkpointed));
+          expect(await query(ingesting, 'select 1')).to.equal('answered');
+          expect((await ingesting.lines(1, 'auth_logs')).rows).to.equal(1);
+        },
+        { memory: MEMORY },
+      ),
+    ),
+  );
 });
+
+async function takenBytes({ store }: Ingesting): Promise<number> {
+  const sql = 'select sum(memory_usage_bytes) from duckdb_memory()';
+  const { rows } = await store.query(sql, {}, { maxRows: 1 });
+  return Number(rows[0]?.[0]);
+}
 
 function query({ store }: Ingesting, sql: string): Promise<string> {
   return store.callerPool.query(sql, {}, { maxRows: 1 }).then(

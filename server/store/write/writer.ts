@@ -13,6 +13,8 @@ import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.
 const IDLE_CHECKPOINT_MS = 2000;
 const CHECKPOINT_MS = 60_000;
 const CHECKPOINT_RETRY_MS = 1000;
+/** A checkpoint that lacks memory ends the database: where this part of it is taken, none is made beside SQL of callers. */
+const CROWDED_SHARE = 1 / 2;
 /**
  * Bytes of the write-ahead log that a checkpoint writes back in a millisecond, until one has been measured: rejected lines that do not
  * compress, in 96 MB of memory, on a machine with other work took 11 kB.
@@ -35,8 +37,12 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** How many full batches of a source one statement reads. */
   readonly parallelism: number;
+  /** DuckDB's memory limit, bytes. */
+  readonly memory: number;
   /** Bytes of the write-ahead log. */
   walBytes(): number;
+  /** Runs `action` while no SQL of callers runs. */
+  withoutCallers(action: () => Promise<void>): Promise<void>;
   /** Told of the rejected lines of a batch, once they are stored. */
   onRejected(lines: readonly RejectedLine[]): void;
 }
@@ -83,7 +89,9 @@ export function createWriter({
   probe,
   clock,
   parallelism,
+  memory,
   walBytes,
+  withoutCallers,
   onRejected,
 }: WriterOptions): Writer {
   let queue: Promise<unknown> = Promise.resolve();
@@ -167,6 +175,12 @@ export function createWriter({
 
   const checkpoint = async () => {
     triedCheckpoint = clock.monotonic();
+    const taken = await count(connection, 'select sum(memory_usage_bytes) from duckdb_memory()');
+    if (taken > memory * CROWDED_SHARE) await withoutCallers(writeBack);
+    else await writeBack();
+  };
+
+  const writeBack = async () => {
     const [began, bytes] = [performance.now(), walBytes()];
     try {
       await connection.run('checkpoint');

@@ -3,7 +3,7 @@ import { type Ingest, type IngestLog, SOURCES, type Source } from '../ingest/ind
 import type { Store } from './store/index.ts';
 
 export interface SettlingJobOptions {
-  readonly store: Pick<Store, 'settling' | 'commits' | 'quietMs'>;
+  readonly store: Pick<Store, 'settling' | 'commits' | 'quietMs' | 'stats' | 'callerPool'>;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly log: Pick<IngestLog, 'info' | 'warn'>;
 }
@@ -15,8 +15,10 @@ const QUIET_MS = 20;
 const LOOK_MS = 10;
 /** … and while no more than this is still to be stored: a backlog needs the memory. */
 const BACKLOG_BYTES = 4 * 1024 * 1024;
-/** … and after each run there is a rest of so many times what it took. */
+/** … and after each run there is a rest of so many times what it took, … */
 const REST = 2;
+/** … or of so many while nothing is asked and nothing has been stored for `EVERY_MS`. */
+const IDLE_REST = 0.25;
 /** Rows that fill no run get their columns where there are so many, … */
 const LEAST_FILLED = 4096;
 /** … and all of them once nothing has been stored for this long. */
@@ -30,6 +32,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   const { signal } = stopping;
   let looked = -1n;
   let [looksAt, areAllFilled] = [0, true];
+  let [stored, storedAt] = [-1n, 0];
 
   const hasBacklog = () =>
     ingest.status().sources.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0) >
@@ -40,13 +43,21 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
     while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
   };
 
+  const rest = async (workedMs: number) => {
+    const { storedUs } = store.commits();
+    if (storedUs !== stored) [stored, storedAt] = [storedUs, performance.now()];
+    const isAsked = store.stats().running + store.callerPool.stats().running > 0;
+    const isIdle = !isAsked && performance.now() - storedAt > EVERY_MS;
+    await delay((isIdle ? IDLE_REST : REST) * workedMs, undefined, { signal });
+  };
+
   const fill = async (least: number) => {
     for (const source of SOURCES) {
       for (let filled = 1; filled > 0; ) {
         await mayWrite();
         const began = performance.now();
         filled = await store.settling.fill(source, least);
-        if (filled > 0) await delay(REST * (performance.now() - began), undefined, { signal });
+        if (filled > 0) await rest(performance.now() - began);
       }
     }
   };
@@ -71,8 +82,8 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
         if (!settled) continue;
         found = true;
         rows.set(source, (rows.get(source) ?? 0) + settled.rows);
-        const restMs = settled.rows === 0 ? EVERY_MS : REST * (performance.now() - began);
-        await delay(restMs, undefined, { signal });
+        if (settled.rows === 0) await delay(EVERY_MS, undefined, { signal });
+        else await rest(performance.now() - began);
       }
     }
     await fill(LEAST_FILLED);

@@ -112,8 +112,8 @@ export const SETTINGS = [
   {
     name: 'TAILPOND_MEMORY',
     key: 'memory',
-    default: '340MB',
-    expected: 'a size of at least 96MB, such as 340MB',
+    default: '300MB',
+    expected: 'a size of at least 96MB, such as 300MB',
     parse: sizeWithin(96e6, Infinity),
     description:
       "The engine's memory limit, at least 96MB. It uses one core per 85MB, at most four. The process needs about 200 MB more.",

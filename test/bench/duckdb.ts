@@ -65,7 +65,7 @@ const TAILPOND_SETTINGS = [
 async function ask({ folder, projects, patterns, plain }: AskJob) {
   const instance = await DuckDBInstance.create(join(folder, 'store/tailpond.duckdb'), {
     access_mode: 'READ_ONLY',
-    ...(plain ? {} : { memory_limit: '340MB' }),
+    ...(plain ? {} : { memory_limit: '300MB' }),
   });
   const connection = await instance.connect();
   await connection.run(`set global TimeZone = 'UTC'`);

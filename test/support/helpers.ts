@@ -94,7 +94,7 @@ export interface StoreSettings {
   readonly sql?: string;
   /** Bytes that must be free on the disk; by default the disk is not checked. */
   readonly minFree?: number;
-  /** The engine's memory limit, bytes; by default 340 MB. */
+  /** The engine's memory limit, bytes; by default 300 MB. */
   readonly memory?: number;
   /** Members of metadata that get columns beside the built-in ones. */
   readonly members?: Partial<Record<Source, readonly string[]>>;
@@ -111,7 +111,7 @@ export async function withStore<T>(
   const store = await openStore({
     folder: join(data, 'store'),
     sql: settings.sql ?? join(ROOT, 'sql'),
-    memory: settings.memory ?? 340e6,
+    memory: settings.memory ?? 300e6,
     members: withMembers({ ...NO_MEMBERS, ...settings.members }),
     maxLine: settings.maxLine ?? 1024 * 1024,
     queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,

@@ -80,7 +80,7 @@ const TEXT_BYTES = 2 * 1024 * 1024;
 /** … and characters of them that are looked at without a pause: some ms. */
 const TEXT_CHARACTERS = 256 * 1024;
 /** A run's texts are in memory several times until it is committed. */
-const MEMORY_SHARE = 16;
+const MEMORY_SHARE = 12;
 /**
  * Until a checkpoint the rows of a run are in memory as they were and as they are: their texts may take so much of it, twice, …
  */

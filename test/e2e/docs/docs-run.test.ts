@@ -20,12 +20,12 @@ const SKIPS: Record<string, string> = {
 };
 
 /** Questions are asked again for so long: a line takes a moment until it is in the answers. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 50_000;
 const QUESTION =
   /^(?:curl|systemctl is-active|journalctl|\S.* check$|(?:tailpond|(?:sudo .*)?node \S+) (?:query|rejected list))/;
 
-/** The longest page takes a sixth of it; a busy machine may take longer. */
-const PAGE_MS = 300_000;
+/** The longest page takes a twelfth of it; a busy machine may take longer. */
+const PAGE_MS = 600_000;
 
 const PAGES = [
   'README.md',

@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Source } from '../../ingest/index.ts';
+import { firstStep, nextStep, type Outcome, type Shipment, type Step } from './shipment.ts';
+
+/** A file with the rows of a shipment. */
+export interface ShipmentFile {
+  readonly path: string;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** The shipments of a store. Every method is one transaction, and throws what kept it from being committed. */
+export interface Outbox {
+  /** The shipment of a source that has not been settled; null without one. There is one at most. */
+  open(source: Source): Promise<Shipment | null>;
+  /** Makes the rows at the front of a table a shipment; null where there are none. */
+  cut(source: Source): Promise<Shipment | null>;
+  /** The file of an open shipment, made again from its rows where it is missing or torn. */
+  file(shipment: Shipment): Promise<ShipmentFile>;
+  /** Notes that this file may have been sent. */
+  mark(shipment: Shipment, file: ShipmentFile): Promise<void>;
+  /** Removes the rows, and counts them as forwarded. */
+  settle(shipment: Shipment): Promise<void>;
+}
+
+/** Where shipments go. Every method throws where it is not known what became of the request. */
+export interface Warehouse {
+  /** For how long an INSERT can go on after the request for it was sent, ms. */
+  readonly longestInsertMs: number;
+  /** Sends the file as one block; the rows are durable once this ends. */
+  insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<void>;
+  /** How many rows of the shipment are there. */
+  count(shipment: Shipment, signal: AbortSignal): Promise<number>;
+}
+
+/** Part of a shipment is there: nothing that was sent can leave that. */
+export class ShipmentBroken extends Error {}
+
+export interface ShipOptions {
+  readonly outbox: Pick<Outbox, 'file' | 'mark' | 'settle'>;
+  readonly warehouse: Warehouse;
+  /** Ends with the signal's reason; what has been committed tells how to go on. */
+  readonly signal: AbortSignal;
+  /** Told of each answer that is in doubt; waits before the warehouse is asked again. */
+  onDoubt(error: unknown): Promise<void>;
+}
+
+/**
+ * Brings a shipment to the warehouse, once, and removes its rows from the store. May be called again for the same shipment after anything,
+ * as it stands in the store then. Throws ShipmentBroken, what the outbox throws, and the signal's reason.
+ */
+export async function ship(
+  shipment: Shipment,
+  { outbox, warehouse, signal, onDoubt }: ShipOptions,
+): Promise<void> {
+  const file = await outbox.file(shipment);
+  const own: Shipment = { ...shipment, sha256: file.sha256 };
+  let isSame = shipment.sha256 === file.sha256;
+
+  const unlessInDoubt = async (ask: () => Promise<Outcome>): Promise<Outcome> => {
+    try {
+      return await ask();
+    } catch (error) {
+      signal.throwIfAborted();
+      await onDoubt(error);
+      return 'unknown';
+    }
+  };
+  const take = async (step: Step): Promise<Outcome> => {
+    switch (step.do) {
+      case 'mark':
+        await outbox.mark(shipment, file);
+        isSame = true;
+        return 'done';
+      case 'send':
+        return unlessInDoubt(async () => {
+          await warehouse.insert(own, file, signal);
+          return 'done';
+        });
+      case 'count':
+        return unlessInDoubt(async () => ({ count: await warehouse.count(own, signal) }));
+      case 'outlast':
+        await delay(warehouse.longestInsertMs, undefined, { signal });
+        return 'done';
+      case 'settle':
+      case 'stop':
+        return 'done';
+    }
+  };
+
+  let step = firstStep(shipment);
+  while (step.do !== 'settle' && step.do !== 'stop') {
+    signal.throwIfAborted();
+    step = nextStep(step, await take(step), { rows: shipment.rows, isSame });
+  }
+  if (step.do === 'settle') return outbox.settle(shipment);
+  const { source, seq, node, endpoint } = shipment;
+  throw new ShipmentBroken(
+    `${endpoint} has a part of shipment ${seq} of ${source} of node ${node}. Nothing of this source is sent any more.`,
+  );
+}

@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  type Outbox,
+  ShipmentBroken,
+  type ShipmentFile,
+  ship,
+  type Warehouse,
+} from '../../../server/clickhouse/ship.ts';
+import { type Shipment, tokenOf } from '../../../server/clickhouse/shipment.ts';
+
+const ROWS = 5;
+const CUT: Shipment = {
+  node: 'd1c5b2a0-0000-4000-8000-000000000001',
+  source: 'edge_logs',
+  seq: 1,
+  rows: ROWS,
+  day: '2026-11-25',
+  sha256: 'a0',
+  endpoint: 'http://one.example.com',
+  state: 'cut',
+};
+/** Lives of the process, after which the world does as it should. */
+const MOST_LIVES = 200;
+
+/** Ends a life of the process. */
+class Killed extends Error {}
+
+/** A store and a warehouse to which happens what `tape` says; when that is at its end nothing does. */
+function world(tape: readonly number[]) {
+  let next = 0;
+  const draw = () => tape[next++] ?? 1;
+  const chance = (of: number) => draw() % of === 0;
+  let stored: Shipment | null = CUT;
+  let file: ShipmentFile | null = null;
+  let versions = 0;
+  let copies = 0;
+  const tokens = new Set<string>();
+  /** Tokens of INSERTs that are still running. */
+  const running: string[] = [];
+
+  const land = (token: string) => {
+    if (!tokens.has(token)) copies++;
+    tokens.add(token);
+  };
+  const landAll = () => {
+    for (const token of running.splice(0)) land(token);
+  };
+  const pass = () => {
+    if (chance(3)) {
+      const token = running.shift();
+      if (token !== undefined) land(token);
+    }
+  };
+  const mayDie = () => {
+    if (!chance(4)) return;
+    // What is on the disk may be torn, and the engine another version by the next start.
+    if (chance(2)) {
+      file = null;
+      versions++;
+    }
+    throw new Killed();
+  };
+
+  const outbox: Pick<Outbox, 'file' | 'mark' | 'settle'> = {
+    async file() {
+      file ??= { path: 'a.parquet', sha256: `a${versions}` };
+      return file;
+    },
+    async mark(_shipment, { sha256 }) {
+      mayDie();
+      stored = { ...CUT, state: 'sent', sha256 };
+      mayDie();
+    },
+    async settle() {
+      mayDie();
+      stored = null;
+      mayDie();
+    },
+  };
+  const warehouse: Warehouse = {
+    // Whoever asks waits for so long, and by then they have ended.
+    get longestInsertMs() {
+      landAll();
+      return 0;
+    },
+    async insert(shipment) {
+      pass();
+      if (stored?.state !== 'sent') throw new Error('sent before that was committed');
+      const token = tokenOf(shipment);
+      const fate = draw() % 3;
+      if (fate === 0) running.push(token);
+      else if (fate === 2) throw new Error('the request was cut');
+      else land(token);
+      mayDie();
+      if (running.includes(token) || chance(3)) throw new Error('the reply was cut');
+    },
+    async count() {
+      pass();
+      // A token is known from a count of 0 to the end of the INSERT that follows it, and while an INSERT of it is running.
+      if (running.length === 0 && chance(4)) tokens.clear();
+      mayDie();
+      if (chance(4)) throw new Error('no answer');
+      return copies * ROWS;
+    },
+  };
+  return {
+    outbox,
+    warehouse,
+    stored: () => stored,
+    copies() {
+      landAll();
+      return copies;
+    },
+  };
+}
+
+/** Ships over as many lives as it takes. */
+async function shipped(tape: readonly number[]) {
+  const one = world(tape);
+  for (let life = 0; life < MOST_LIVES; life++) {
+    const shipment = one.stored();
+    if (!shipment) return one.copies();
+    await ship(shipment, { ...one, signal: new AbortController().signal, onDoubt }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Killed)) throw error;
+      },
+    );
+  }
+  throw new Error('it is not shipped');
+}
+
+const onDoubt = async () => {};
+
+describe('a shipment', () => {
+  it('is there once, whatever is cut, killed, forgotten or made anew on its way', async () => {
+    // Mostly all is well, or a life would end before it begins.
+    const events = fc.oneof(
+      { weight: 2, arbitrary: fc.constant(1) },
+      { weight: 1, arbitrary: fc.nat(11) },
+    );
+    const tapes = fc.noBias(fc.array(events, { minLength: 20, maxLength: 60, size: 'max' }));
+    await fc.assert(
+      fc.asyncProperty(tapes, async (tape) => {
+        expect(await shipped(tape)).to.equal(1);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('is sent from a file that was made anew only when no INSERT of it can be running', async () => {
+    const calls: string[] = [];
+    const sent: Shipment = { ...CUT, state: 'sent' };
+    const outbox: Pick<Outbox, 'file' | 'mark' | 'settle'> = {
+      file: async () => ({ path: 'a.parquet', sha256: 'a1' }),
+      mark: async (_shipment, { sha256 }) => void calls.push(`mark ${sha256}`),
+      settle: async () => void calls.push('settle'),
+    };
+    const warehouse: Warehouse = {
+      get longestInsertMs() {
+        calls.push('wait');
+        return 0;
+      },
+      insert: async (shipment) => void calls.push(`insert ${shipment.sha256}`),
+      async count() {
+        calls.push('count');
+        return 0;
+      },
+    };
+    await ship(sent, { outbox, warehouse, signal: new AbortController().signal, onDoubt });
+    expect(calls).to.deep.equal(['count', 'wait', 'count', 'mark a1', 'insert a1', 'settle']);
+  });
+
+  it('is not sent any more once a part of it is there', async () => {
+    let sent = 0;
+    const warehouse: Warehouse = {
+      longestInsertMs: 0,
+      async insert() {
+        sent++;
+        throw new Error('the reply was cut');
+      },
+      count: async () => ROWS - 1,
+    };
+    const { outbox } = world([]);
+    const signal = new AbortController().signal;
+    const failure = await ship(CUT, { outbox, warehouse, signal, onDoubt }).catch((error) => error);
+    expect(failure).to.be.instanceOf(ShipmentBroken);
+    expect(failure.message).to.match(/^http:\/\/one\.example\.com has a part of shipment 1 of/);
+    expect(sent).to.equal(1);
+  });
+
+  it('stays open where it is told to stop', async () => {
+    const stopping = new AbortController();
+    const warehouse: Warehouse = {
+      longestInsertMs: 0,
+      async insert() {
+        throw new Error('the reply was cut');
+      },
+      async count() {
+        stopping.abort(new Error('stop'));
+        throw new Error('no answer');
+      },
+    };
+    const { outbox, stored } = world([]);
+    const failure = await ship(CUT, {
+      outbox,
+      warehouse,
+      signal: stopping.signal,
+      onDoubt,
+    }).catch((error) => error);
+    expect(failure.message).to.equal('stop');
+    expect(stored()?.state).to.equal('sent');
+  });
+});

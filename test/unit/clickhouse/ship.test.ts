@@ -130,7 +130,10 @@ async function shipped(tape: readonly number[]) {
   throw new Error('it is not shipped');
 }
 
-const onDoubt = async () => {};
+/** A kill is no answer in doubt. */
+const onDoubt = async (error: unknown) => {
+  if (error instanceof Killed) throw error;
+};
 
 describe('a shipment', () => {
   it('is there once, whatever is cut, killed, forgotten or made anew on its way', async () => {

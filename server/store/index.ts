@@ -215,7 +215,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const withoutCallers = async (action: () => Promise<void>): Promise<void> => {
       callerPool.hold();
       try {
-        await Promise.race([callerPool.drained(), delay(CALLERS_MS)]);
+        await Promise.race([callerPool.drained(), delay(CALLERS_MS, undefined, { ref: false })]);
         await endCallers();
         await action();
       } finally {

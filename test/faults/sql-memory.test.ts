@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'chai';
 import { eventually, type Ingesting, withFolder, withIngest } from '../support/helpers.ts';
@@ -89,6 +90,39 @@ describe("callers' SQL: memory that ingest lacks", () => {
       ),
     ),
   );
+
+  faultCase('S06g', 'rows that fill the memory end no SQL of callers for a checkpoint', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async (ingesting) => {
+          const { store } = ingesting;
+          const lines = Array.from({ length: 60_000 }, () => {
+            const event_message = randomBytes(1500).toString('base64');
+            return `${JSON.stringify({ timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message, metadata: {} })}\n`;
+          });
+          ingesting.write('edge_logs/a.ndjson', lines.join(''));
+          await ingesting.lines(lines.length);
+          await eventually(async () => {
+            await query(ingesting, 'select max(event_message) from edge_logs');
+            expect(await takenBytes(ingesting)).to.be.above(MEMORY / 2);
+          });
+          const ending = new AbortController();
+          let answer: string | null = null;
+          const slow = query(ingesting, SLOW, ending.signal).then((got) => {
+            answer = got;
+          });
+          const { committed } = store.commits();
+          ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
+          await eventually(() => expect(store.commits().checkpointed).to.be.above(committed));
+          expect(answer).to.equal(null);
+          ending.abort(new Error('ended'));
+          await slow;
+        },
+        { memory: MEMORY },
+      ),
+    ),
+  );
 });
 
 async function takenBytes({ store }: Ingesting): Promise<number> {
@@ -97,8 +131,8 @@ async function takenBytes({ store }: Ingesting): Promise<number> {
   return Number(rows[0]?.[0]);
 }
 
-function query({ store }: Ingesting, sql: string): Promise<string> {
-  return store.callerPool.query(sql, {}, { maxRows: 1 }).then(
+function query({ store }: Ingesting, sql: string, signal?: AbortSignal): Promise<string> {
+  return store.callerPool.query(sql, {}, { maxRows: 1, ...(signal ? { signal } : {}) }).then(
     () => 'answered',
     (error) => error.code ?? String(error),
   );

@@ -13,8 +13,12 @@ import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.
 const IDLE_CHECKPOINT_MS = 2000;
 const CHECKPOINT_MS = 60_000;
 const CHECKPOINT_RETRY_MS = 1000;
-/** A checkpoint that lacks memory ends the database: where this part of it is taken, none is made beside SQL of callers. */
-const CROWDED_SHARE = 1 / 2;
+/** A checkpoint that lacks memory ends the database: where queries hold more than this share, none is made beside SQL of callers. */
+const QUERIES_SHARE = 4;
+/** What queries hold; rows and blocks of tables are not theirs. */
+const QUERIES_BYTES = `select coalesce(sum(memory_usage_bytes), 0)
+  from duckdb_memory()
+  where tag not in ('BASE_TABLE', 'IN_MEMORY_TABLE', 'OVERFLOW_STRINGS', 'METADATA', 'TRANSACTION')`;
 /**
  * Bytes of the write-ahead log that a checkpoint writes back in a millisecond, until one has been measured: rejected lines that do not
  * compress, in 96 MB of memory, on a machine with other work took 11 kB.
@@ -175,8 +179,8 @@ export function createWriter({
 
   const checkpoint = async () => {
     triedCheckpoint = clock.monotonic();
-    const taken = await count(connection, 'select sum(memory_usage_bytes) from duckdb_memory()');
-    if (taken > memory * CROWDED_SHARE) await withoutCallers(writeBack);
+    if ((await count(connection, QUERIES_BYTES)) > memory / QUERIES_SHARE)
+      await withoutCallers(writeBack);
     else await writeBack();
   };
 

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Source } from '../../ingest/index.ts';
-import { firstStep, nextStep, type Outcome, type Shipment, type Step } from './shipment.ts';
+import {
+  firstStep,
+  type LastStep,
+  nextStep,
+  type Outcome,
+  type Shipment,
+  type Step,
+} from './shipment.ts';
 
 /** A file with the rows of a shipment. */
 export interface ShipmentFile {
@@ -9,17 +15,13 @@ export interface ShipmentFile {
   readonly sha256: string;
 }
 
-/** The shipments of a store. Every method is one transaction, and throws what kept it from being committed. */
+/** What a store does for its open shipments. Every method throws what kept it from being done. */
 export interface Outbox {
-  /** The shipment of a source that has not been settled; null without one. There is one at most. */
-  open(source: Source): Promise<Shipment | null>;
-  /** Makes the rows at the front of a table a shipment; null where there are none. */
-  cut(source: Source): Promise<Shipment | null>;
-  /** The file of an open shipment, made again from its rows where it is missing or torn. */
+  /** The file of a shipment, made again from its rows where it is missing or torn. */
   file(shipment: Shipment): Promise<ShipmentFile>;
-  /** Notes that this file may have been sent. */
+  /** Commits that this file may have been sent. */
   mark(shipment: Shipment, file: ShipmentFile): Promise<void>;
-  /** Removes the rows, and counts them as forwarded. */
+  /** Removes the rows and counts them as forwarded, in one transaction. */
   settle(shipment: Shipment): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export interface Warehouse {
 export class ShipmentBroken extends Error {}
 
 export interface ShipOptions {
-  readonly outbox: Pick<Outbox, 'file' | 'mark' | 'settle'>;
+  readonly outbox: Outbox;
   readonly warehouse: Warehouse;
   /** Ends with the signal's reason; what has been committed tells how to go on. */
   readonly signal: AbortSignal;
@@ -82,13 +84,10 @@ export async function ship(
       case 'outlast':
         await delay(warehouse.longestInsertMs, undefined, { signal });
         return 'done';
-      case 'settle':
-      case 'stop':
-        return 'done';
     }
   };
 
-  let step = firstStep(shipment);
+  let step: Step | LastStep = firstStep(shipment);
   while (step.do !== 'settle' && step.do !== 'stop') {
     signal.throwIfAborted();
     step = nextStep(step, await take(step), { rows: shipment.rows, isSame });

@@ -32,7 +32,10 @@ export type Step =
   /** Ask how many of its rows are there; `outlasted`: no INSERT of it can still be running. */
   | { readonly do: 'count'; readonly outlasted: boolean }
   /** Wait until no INSERT of it can be running. */
-  | { readonly do: 'outlast' }
+  | { readonly do: 'outlast' };
+
+/** What is to be done at last. */
+export type LastStep =
   /** Remove its rows from the store. */
   | { readonly do: 'settle' }
   /** Nothing more: a part of it is there, which one INSERT of one block cannot leave. */
@@ -57,7 +60,7 @@ export function nextStep(
   step: Step,
   outcome: Outcome,
   { rows, isSame }: { readonly rows: number; readonly isSame: boolean },
-): Step {
+): Step | LastStep {
   switch (step.do) {
     case 'mark':
       return { do: 'send' };
@@ -72,8 +75,5 @@ export function nextStep(
       if (isSame) return { do: 'send' };
       return { do: step.outlasted ? 'mark' : 'outlast' };
     }
-    case 'settle':
-    case 'stop':
-      return step;
   }
 }

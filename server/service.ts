@@ -147,6 +147,11 @@ export async function runService(
       members: membersOf(config),
       onFatal: (error) => crash(error, 'the database has given up'),
       onRejected: rejections.note,
+      onTornCommit: ({ log, bytes }) =>
+        logger.warn(
+          { log, bytes },
+          'removed a commit from the write-ahead log that a loss of power cut off before it was confirmed',
+        ),
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
     });
     store = opened;

@@ -4,7 +4,8 @@ import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
 import type { Capacity } from '../../ingest/index.ts';
-import { refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
+import { endsTorn, refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
+import { cutOff, type TornCommit, tornCommit } from './torn-log.ts';
 
 export interface EngineOptions {
   /** Path of the database file. */
@@ -17,6 +18,8 @@ export interface EngineOptions {
   readonly memory: number;
   /** Nothing is written, the write-ahead log is not written back, and a database that is not there is not made. */
   readonly readOnly?: boolean;
+  /** Called with a commit that was cut off the write-ahead log, since a loss of power had left a part of it. */
+  readonly onTornCommit?: ((commit: TornCommit) => void) | undefined;
 }
 
 export interface Engine {
@@ -72,19 +75,28 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     refuseLoneLog(options.database);
     if (!options.readOnly) keepPrivate(options.database);
     if (!options.readOnly && !existsSync(options.database)) await makeDatabase(options.database);
-    instance = await DuckDBInstance.create(options.database, {
-      storage_compatibility_version: STORAGE_VERSION,
-      access_mode: options.readOnly ? 'READ_ONLY' : 'READ_WRITE',
-      // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
-      checkpoint_threshold: '256MB',
-      memory_limit: `${options.memory}B`,
-      threads: String(threads),
-      temp_directory: options.temporary,
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      allow_community_extensions: 'false',
-    }).catch((error) => {
-      throw whyNotOpened(error, options.database);
+    const open = () =>
+      DuckDBInstance.create(options.database, {
+        storage_compatibility_version: STORAGE_VERSION,
+        access_mode: options.readOnly ? 'READ_ONLY' : 'READ_WRITE',
+        // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
+        checkpoint_threshold: '256MB',
+        memory_limit: `${options.memory}B`,
+        threads: String(threads),
+        temp_directory: options.temporary,
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+        allow_community_extensions: 'false',
+      });
+    instance = await open().catch((error) => {
+      const torn = tornCommit(error);
+      if (!torn) throw whyNotOpened(error, options.database);
+      if (options.readOnly) throw endsTorn(torn);
+      cutOff(torn);
+      options.onTornCommit?.(torn);
+      return open().catch((again) => {
+        throw whyNotOpened(again, options.database);
+      });
     });
     const connection = await instance.connect();
     await checkLength(connection, options.database).catch((error) => {

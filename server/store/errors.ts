@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { TornCommit } from './torn-log.ts';
 
 /**
  * The store cannot be used as it is, and starting again does not help. The message says what it is and what to do.
@@ -96,6 +97,13 @@ export function refuseTruncated(database: string, bytes: number, expected: numbe
   if (bytes >= expected) return;
   throw new StoreBroken(
     `${database} is cut off: it has ${bytes} bytes, and ${expected} belong to it. Nothing was changed. ${otherwise(database)}`,
+  );
+}
+
+/** What a command that only reads says of a log that the service would mend. */
+export function endsTorn({ log, bytes }: TornCommit): StoreBroken {
+  return new StoreBroken(
+    `The last ${bytes} bytes of the write-ahead log ${log} are of a commit that a loss of power cut off before it was confirmed. Nothing was changed. The next start of tailpond removes them.`,
   );
 }
 

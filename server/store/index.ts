@@ -23,6 +23,7 @@ import { createSpans, newestBytes, type Span } from './read/time-span.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
 import { type TextCondition, textConditions } from './text-filter/filters.ts';
+import type { TornCommit } from './torn-log.ts';
 import { ingestStatements, timestampExpression } from './write/statements.ts';
 import { type Commits, createWriter, type Writer } from './write/writer.ts';
 
@@ -66,6 +67,8 @@ export interface StoreOptions {
   readonly onStuck?: (error: Error) => void;
   /** Called with the rejected lines of a batch, once they are stored. */
   readonly onRejected?: (lines: readonly RejectedLine[]) => void;
+  /** Called with a commit that a loss of power had cut off, once it was removed from the write-ahead log. */
+  readonly onTornCommit?: (commit: TornCommit) => void;
 }
 
 /** Eight queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
@@ -141,6 +144,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     staging,
     temporary: join(folder, 'tmp'),
     memory,
+    onTornCommit: options.onTornCommit,
   });
   try {
     const connection = await engine.connect();

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import { spawnService, withFolder, withService } from '../support/helpers.ts';
+import { type Service, spawnService, withFolder, withService } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, drop, dropLines, ledger } from './lines.ts';
@@ -36,9 +36,26 @@ describe('a broken store', () => {
     if (killed) rmSync(killed.data, { recursive: true, force: true });
   });
 
+  faultCase(
+    'D08a',
+    'a write-ahead log whose last 4 KiB are zeros, as power leaves it, loses that commit alone; a check changes nothing',
+    () =>
+      withKilledStore(async (data, expectedLines) => {
+        zeroTail(logOf(data));
+        const before = contents(data);
+        const { code, text } = await storeCommand(data, ['check']);
+        expect(code, text).to.equal(1);
+        expect(text).to.match(/write-ahead log .*loss of power.*next start of tailpond removes/);
+        expect(contents(data)).to.deep.equal(before);
+        await comesBack(data, expectedLines, (log) =>
+          expect(log.map(({ msg }) => msg).join('\n')).to.match(/removed a commit .*loss of power/),
+        );
+      }),
+  );
+
   for (const [id, what, damage] of [
-    ['D08a', 'whose last 4 KiB are zeros', zeroTail],
     ['D08b', 'with a flipped bit in its middle', flipMiddle],
+    ['D08c', 'with a page of zeros in its middle', zeroMiddle],
   ] as const)
     faultCase(id, `a write-ahead log ${what} is refused; without it all lines come back`, () =>
       withKilledStore(async (data, expectedLines) => {
@@ -240,10 +257,15 @@ async function refused(data: string, words: RegExp) {
   expect(contents(data)).to.deep.equal(before);
 }
 
-/** A start finds every line again, once, and ends clean. */
-async function comesBack(data: string, expectedLines: ExpectedLines) {
+/** A start finds every line again, once, and ends clean; `judge` gets what it logged. */
+async function comesBack(
+  data: string,
+  expectedLines: ExpectedLines,
+  judge: (log: Service['log']) => void = () => {},
+) {
   await withService(data, async (service) => {
     await allStored(service, expectedLines);
+    judge(service.log);
     expect(
       (await ledger(service)).every(({ rows, removed, stored }) => stored === rows - removed),
     ).to.equal(true);
@@ -281,6 +303,13 @@ function flipMiddle(log: string) {
 function zeroTail(log: string) {
   const bytes = readFileSync(log);
   bytes.fill(0, bytes.length - 4096);
+  writeFileSync(log, bytes);
+}
+
+function zeroMiddle(log: string) {
+  const bytes = readFileSync(log);
+  const middle = Math.floor(bytes.length / 2);
+  bytes.fill(0, middle, middle + 4096);
   writeFileSync(log, bytes);
 }
 

@@ -339,7 +339,8 @@ export async function withService<T>(
       if (!line) throw new Error('the service does not listen yet');
       return `http://127.0.0.1:${line.port}`;
     });
-    if (url === null) throw new Error(`the service ended with ${child.exitCode}`);
+    if (url === null)
+      throw new Error(`the service ended with ${child.exitCode}: ${errors.slice(-5).join('\n')}`);
     return await action({
       child,
       url,

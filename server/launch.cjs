@@ -3,9 +3,9 @@
 
 // Queries run on libuv's pool, whose size is read once.
 process.env.UV_THREADPOOL_SIZE ||= '16';
-// One arena takes a tenth less memory during bulk ingest than one a thread. Pages that are given back sooner than after 1 s are asked
-// for again at once, at the cost of a third of the processor (docs/decisions/0003, 0008).
-process.env.DUCKDB_JE_MALLOC_CONF ||= 'narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0';
+// One arena takes a tenth less memory during bulk ingest than one a thread. Pages that are given back much sooner are asked for again at
+// once, at the cost of processor time; later, settling takes more memory than it may (docs/decisions/0003, 0008).
+process.env.DUCKDB_JE_MALLOC_CONF ||= 'narenas:1,dirty_decay_ms:300,muzzy_decay_ms:0';
 
 import('../dist/server/main.js').catch((error) => {
   const few = 'This process may open too few files: raise its limit (ulimit -n, LimitNOFILE).';

@@ -18,7 +18,7 @@ const BACKLOG_BYTES = 4 * 1024 * 1024;
 /** … and after each run there is a rest of so many times what it took, … */
 const REST = 2;
 /** … or of so many while nothing is asked and nothing has been stored for `EVERY_MS`. */
-const IDLE_REST = 0.25;
+const IDLE_REST = 0.6;
 /** Rows that fill no run get their columns where there are so many, … */
 const LEAST_FILLED = 4096;
 /** … and all of them once nothing has been stored for this long. */

@@ -84,7 +84,7 @@ const MEMORY_SHARE = 12;
 /**
  * Until a checkpoint the rows of a run are in memory as they were and as they are: their texts may take so much of it, twice, …
  */
-const UNWRITTEN_SHARE = 8;
+const UNWRITTEN_SHARE = 14;
 /** … the write-ahead log, which holds them whole, so many bytes as this share, … */
 const LOG_SHARE = 6;
 /**

@@ -10,6 +10,7 @@ import { adminRoutes } from './admin/index.ts';
 import { accessToken, VARY } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
+import type { Forwarder } from './clickhouse/index.ts';
 import { consolePages } from './console/index.ts';
 import type { Cache } from './endpoints/cache.ts';
 import { endpointRoutes } from './endpoints/index.ts';
@@ -35,6 +36,8 @@ export interface AppDeps {
   readonly ingest: Pick<Ingest, 'status'>;
   /** Where pushed lines go. */
   readonly pushFiles: Pick<PushFiles, 'append'>;
+  /** What forwards rows; null: they stay. */
+  readonly forwarder: Pick<Forwarder, 'status'> | null;
   /** What retention goes by. */
   readonly limits: Limits;
   readonly endpoints: Endpoints;

@@ -1,11 +1,8 @@
 import { commandLine } from './cli/program.ts';
 import { inWords } from './cli/system-errors.ts';
-import { ConfigError } from './config/config.ts';
+import { ConfigError, EX_CONFIG } from './config/config.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
 import { StoreBroken } from './store/index.ts';
-
-/** What `sysexits.h` calls a configuration error: starting again does not help. */
-const EX_CONFIG = 78;
 
 try {
   await commandLine((code) => process.exit(code)).parseAsync(process.argv);

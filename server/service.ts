@@ -10,9 +10,11 @@ import { createApp, createStartingApp } from './app.ts';
 import { readToken, type Token } from './auth/root-token.ts';
 import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
-import { type Config, ConfigError } from './config/config.ts';
+import { startForwarding } from './clickhouse/index.ts';
+import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
 import { ROOT } from './config/package-root.ts';
+import { ofEach } from './config/parse.ts';
 import { type Commands, openControl, takeStore } from './control-socket.ts';
 import { createCache } from './endpoints/cache.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
@@ -23,6 +25,7 @@ import { openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
 import { startRetention } from './retention-job.ts';
 import { startSettling } from './settling-job.ts';
 import {
+  type Limits,
   makeFilesPrivate,
   openStore,
   type Store,
@@ -144,6 +147,7 @@ export async function runService(
       maxLine: config.maxLine,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
+      mostBytes: config.clickhouse ? config.maxBytes : Number.POSITIVE_INFINITY,
       members: membersOf(config),
       onFatal: (error) => crash(error, 'the database has given up'),
       onRejected: rejections.note,
@@ -155,6 +159,7 @@ export async function runService(
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
     });
     store = opened;
+    if (!config.clickhouse) await refuseOpenShipments(opened);
     closers.push(async () => {
       const walBytes = await opened.shutdown(stopUntil);
       if (walBytes > 0)
@@ -193,9 +198,20 @@ export async function runService(
       removal,
     });
     closers.push(pushFiles.close);
-    const retention = startRetention({ retention: opened.retention, limits: config, log: logger });
+    const limits = limitsOf(config);
+    const retention = startRetention({ retention: opened.retention, limits, log: logger });
     closers.push(retention.close);
-    if (config.settling) closers.push(startSettling({ store: opened, ingest, log: logger }).close);
+    const forwarder =
+      config.clickhouse &&
+      (await startForwarding({
+        config: config.clickhouse,
+        store: opened,
+        log: logger,
+        onForeign: (error) => crash(error, 'rows are not forwarded', () => exit(EX_CONFIG)),
+      }));
+    if (forwarder) closers.push(forwarder.close);
+    else if (config.settling)
+      closers.push(startSettling({ store: opened, ingest, log: logger }).close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
       maxBytes: CACHE_BYTES,
@@ -209,7 +225,8 @@ export async function runService(
       store: opened,
       ingest,
       pushFiles,
-      limits: config,
+      forwarder,
+      limits,
       endpoints,
       cache,
       logger,
@@ -259,6 +276,22 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
     throw new ConfigError([
       `TAILPOND_ENDPOINTS: expected a folder, got ${JSON.stringify(endpoints)}, which is not one`,
     ]);
+}
+
+/** What retention goes by. Rows that are to be forwarded stay, however old and many they are. */
+function limitsOf(config: Config): Limits {
+  if (!config.clickhouse) return config;
+  const maxSourceBytes = ofEach(Number.POSITIVE_INFINITY);
+  return { ...config, rowsStay: true, maxBytes: Number.POSITIVE_INFINITY, maxSourceBytes };
+}
+
+/** Throws ConfigError where rows may be in ClickHouse already, so that they must not be settled or removed. */
+async function refuseOpenShipments({ openShipments }: Store): Promise<void> {
+  const [open] = await openShipments();
+  if (!open) return;
+  throw new ConfigError([
+    `TAILPOND_CLICKHOUSE_URL: expected ${open.endpoint} until what was sent is known to be there, got none (shipment ${open.seq} of ${open.source}). Rows that were not sent stay here if it is removed after that.`,
+  ]);
 }
 
 /** Takes the store; null while a command has it that will soon have ended. Throws StoreInUse for a service or a restore. */

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Ingest } from '../../ingest/index.ts';
+import type { Forwarder } from '../clickhouse/index.ts';
 import { AppError } from '../errors.ts';
 import { READ, type Route } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
@@ -7,10 +8,17 @@ import type { Store } from '../store/index.ts';
 /** Whether the process runs, for supervisors; also while the store is being opened and during a stop. */
 export const LIVE = '/livez';
 
+/** What readiness goes by. */
+export interface Parts {
+  readonly store: Pick<Store, 'probe'>;
+  readonly ingest: Pick<Ingest, 'status'>;
+  readonly forwarder: Pick<Forwarder, 'status'> | null;
+}
+
 /** Readiness, without a token: `/readyz`, also as `/health` and `/healthz`; and `/livez`. */
-export function healthRoutes(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, 'status'>): Route[] {
+export function healthRoutes(parts: Parts): Route[] {
   const ready: RequestHandler = async (_request, response) => {
-    await checkReady(store, ingest);
+    await checkReady(parts);
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   };
   const shared = { methods: READ, scope: null, answer: 'Health' } as const;
@@ -29,11 +37,8 @@ export function healthRoutes(store: Pick<Store, 'probe'>, ingest: Pick<Ingest, '
 /** How Node and the engine say that there is no space. */
 const FULL = /\bENOSPC\b|\bEDQUOT\b|No space left on device/i;
 
-/** Throws `UNHEALTHY`, and why, unless lines can be stored and the store answers. */
-export async function checkReady(
-  store: Pick<Store, 'probe'>,
-  ingest: Pick<Ingest, 'status'>,
-): Promise<void> {
+/** Throws `UNHEALTHY`, and why, unless lines can be stored, the store answers, and no source has stopped being forwarded. */
+export async function checkReady({ store, ingest, forwarder }: Parts): Promise<void> {
   const { lastError: trouble, noRoom } = ingest.status();
   if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
   if (trouble) {
@@ -45,6 +50,11 @@ export async function checkReady(
   await store.probe().catch((cause) => {
     throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
   });
+  for (const { source, stopped } of forwarder?.status() ?? [])
+    if (stopped)
+      throw new AppError('UNHEALTHY', {
+        detail: `Rows of ${source} are not forwarded any more; the log says why.`,
+      });
 }
 
 /** The process runs its event loop; that is all it says. */

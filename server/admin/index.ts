@@ -7,7 +7,7 @@ import { encode } from '../formats/value.ts';
 import { optional, POST, READ, type Route } from '../http/route.ts';
 import { previewRetention } from '../retention-job.ts';
 import type { Limits, Plain, Store } from '../store/index.ts';
-import { healthRoutes } from './health.ts';
+import { healthRoutes, type Parts } from './health.ts';
 import { ledger } from './ledger.ts';
 import { rejectedBytes, rejectedLines } from './rejected.ts';
 import { type RetryDeps, retry } from './retry-rejected.ts';
@@ -19,10 +19,11 @@ export interface AdminDeps extends RetryDeps {
   >;
   readonly limits: Limits;
   readonly ingest: Pick<Ingest, 'status'>;
+  readonly forwarder: Parts['forwarder'];
 }
 
 /** What an operator asks: the ledger, the rejected lines, what is due, and whether all is well. */
-export function adminRoutes({ store, limits, ingest, pushFiles }: AdminDeps): Route[] {
+export function adminRoutes({ store, limits, ingest, pushFiles, forwarder }: AdminDeps): Route[] {
   return [
     {
       path: '/api/ledger',
@@ -69,7 +70,7 @@ export function adminRoutes({ store, limits, ingest, pushFiles }: AdminDeps): Ro
       answer: 'Removals',
       handler: answerList(() => previewRetention(store.retention, limits)),
     },
-    ...healthRoutes(store, ingest),
+    ...healthRoutes({ store, ingest, forwarder }),
   ];
 }
 

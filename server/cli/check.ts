@@ -3,7 +3,7 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readTokenFile, tokenFileOf } from '../auth/token-file.ts';
-import { type Config, ConfigError, settingsOf } from '../config/config.ts';
+import { type Config, ConfigError, EX_CONFIG, settingsOf } from '../config/config.ts';
 import { askService } from '../control-socket.ts';
 import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
@@ -15,8 +15,6 @@ interface Finding {
   readonly state: string;
   readonly fault: boolean;
 }
-
-const EX_CONFIG = 78;
 
 /** Looks at settings, tokens, endpoints and the data folder, changes nothing, and prints what it finds. */
 export async function check({ json }: { json?: boolean }): Promise<0 | typeof EX_CONFIG> {

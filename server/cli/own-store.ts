@@ -37,6 +37,7 @@ export async function withOwnStore<T>(
   return withStoppedStore(folder, config, 'tailpond query', async (store) => {
     const token = readToken(config, folder);
     const { express } = createApp({
+      forwarder: null,
       tokens: openTokens(token.value, tokenFileOf(config)),
       rateLimit: null,
       corsOrigin: null,

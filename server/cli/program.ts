@@ -4,6 +4,7 @@ import completion from '@bomb.sh/tab/commander';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { SOURCES } from '../../ingest/index.ts';
 import { SCOPES } from '../auth/token-file.ts';
+import type { SchemaOptions } from '../clickhouse/schema.ts';
 import { ConfigError, SETTINGS, settingsOf } from '../config/config.ts';
 import { nearestOf } from '../config/nearest-name.ts';
 import { ROOT } from '../config/package-root.ts';
@@ -34,6 +35,7 @@ export function commandLine(exit: (code: number) => void): Command {
   asks(program, exit);
   stores(program, exit);
   tokens(program, exit);
+  clickhouses(program, exit);
   completes(program);
   return program;
 }
@@ -193,6 +195,29 @@ function stores(program: Command, exit: (code: number) => void) {
       .description('put a backup in the place of the database, which is kept aside')
       .action(verb('restore'));
   }
+}
+
+/** Adds the commands for a ClickHouse that rows are forwarded to. */
+function clickhouses(program: Command, exit: (code: number) => void) {
+  const clickhouse = program
+    .command('clickhouse')
+    .description('print or check the tables that rows are forwarded to');
+  clickhouse
+    .command('schema')
+    .description('print the statements that make the tables; tailpond never runs them itself')
+    .option('--cluster <name>', 'make them on this cluster, with a table that reads all shards')
+    .option('--replicated', 'for shards of several servers', false)
+    .option('--days <days>', 'how long rows are kept', wholeNumber, 30)
+    .addHelpText('after', example('tailpond clickhouse schema | clickhouse client --multiquery'))
+    .action(async ({ cluster = null, ...options }: SchemaOptions) =>
+      exit((await import('./clickhouse.ts')).printSchema({ ...options, cluster })),
+    );
+  clickhouse
+    .command('check')
+    .description(
+      'look at the tables of the servers of TAILPOND_CLICKHOUSE_URL; exit 0 if all is well, else 1',
+    )
+    .action(async () => exit(await (await import('./clickhouse.ts')).checkClickHouse()));
 }
 
 function tokens(program: Command, exit: (code: number) => void) {

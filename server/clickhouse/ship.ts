@@ -1,29 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  firstStep,
-  type LastStep,
-  nextStep,
-  type Outcome,
-  type Shipment,
-  type Step,
-} from './shipment.ts';
-
-/** A file with the rows of a shipment. */
-export interface ShipmentFile {
-  readonly path: string;
-  /** In hex. */
-  readonly sha256: string;
-}
-
-/** What a store does for its open shipments. Every method throws what kept it from being done. */
-export interface Outbox {
-  /** The file of a shipment, made again from its rows where it is missing or torn. */
-  file(shipment: Shipment): Promise<ShipmentFile>;
-  /** Commits that this file may have been sent. */
-  mark(shipment: Shipment, file: ShipmentFile): Promise<void>;
-  /** Removes the rows and counts them as forwarded, in one transaction. */
-  settle(shipment: Shipment): Promise<void>;
-}
+import type { Outbox, Shipment, ShipmentFile } from '../store/index.ts';
+import { firstStep, type LastStep, nextStep, type Outcome, type Step } from './shipment.ts';
 
 /** Where shipments go. Every method throws where it is not known what became of the request. */
 export interface Warehouse {
@@ -39,10 +16,12 @@ export interface Warehouse {
 export class ShipmentBroken extends Error {}
 
 export interface ShipOptions {
-  readonly outbox: Outbox;
+  readonly outbox: Pick<Outbox, 'file' | 'mark' | 'settle'>;
   readonly warehouse: Warehouse;
   /** Ends with the signal's reason; what has been committed tells how to go on. */
   readonly signal: AbortSignal;
+  /** Whether it was cut by this process, which has not sent anything of it. */
+  readonly isNew: boolean;
   /** Told of each answer that is in doubt; waits before the warehouse is asked again. */
   onDoubt(error: unknown): Promise<void>;
 }
@@ -53,9 +32,9 @@ export interface ShipOptions {
  */
 export async function ship(
   shipment: Shipment,
-  { outbox, warehouse, signal, onDoubt }: ShipOptions,
+  { outbox, warehouse, signal, isNew, onDoubt }: ShipOptions,
 ): Promise<void> {
-  const file = await outbox.file(shipment);
+  const file = await outbox.file(shipment, signal);
   const own: Shipment = { ...shipment, sha256: file.sha256 };
   let isSame = shipment.sha256 === file.sha256;
 
@@ -87,7 +66,7 @@ export async function ship(
     }
   };
 
-  let step: Step | LastStep = firstStep(shipment);
+  let step: Step | LastStep = firstStep({ isNew, isSame });
   while (step.do !== 'settle' && step.do !== 'stop') {
     signal.throwIfAborted();
     step = nextStep(step, await take(step), { rows: shipment.rows, isSame });

@@ -1,22 +1,4 @@
-import type { Source } from '../../ingest/index.ts';
-
-/** Rows from the front of a table that go to the warehouse in one INSERT of one block, in one partition: all of them or none. */
-export interface Shipment {
-  /** Which store they are of: a random UUID that was made with it. */
-  readonly node: string;
-  readonly source: Source;
-  /** 1 for a source's first shipment, without a gap. */
-  readonly seq: number;
-  readonly rows: number;
-  /** The day, in UTC, that all of its rows were stored on: `2026-11-25`. */
-  readonly day: string;
-  /** Of the file that was sent last, or is to be sent, in hex. */
-  readonly sha256: string;
-  /** The shard that it is sent to, which never changes. */
-  readonly endpoint: string;
-  /** What the store has committed: `sent` before the first byte leaves. */
-  readonly state: 'cut' | 'sent';
-}
+import type { Shipment } from '../store/index.ts';
 
 /** By which the warehouse knows a repetition, whatever its rows are: so it names the bytes, too. */
 export function tokenOf({ node, source, seq, sha256 }: Shipment): string {
@@ -25,7 +7,7 @@ export function tokenOf({ node, source, seq, sha256 }: Shipment): string {
 
 /** What is to be done for a shipment. */
 export type Step =
-  /** Commit that the file at hand may have been sent. */
+  /** Commit that the file at hand, which is not the one of before, may have been sent. */
   | { readonly do: 'mark' }
   /** Send it. */
   | { readonly do: 'send' }
@@ -44,9 +26,13 @@ export type LastStep =
 /** What came of a step; `unknown`: no answer, or one that says nothing of the rows. */
 export type Outcome = 'done' | 'unknown' | { readonly count: number };
 
-/** The first step for a shipment that the store has. */
-export function firstStep({ state }: Pick<Shipment, 'state'>): Step {
-  return state === 'cut' ? { do: 'mark' } : { do: 'count', outlasted: false };
+/**
+ * The first step for a shipment that the store has; `isNew`: no process has sent anything of it; `isSame`: the file at hand is the one that
+ * the store has committed.
+ */
+export function firstStep({ isNew, isSame }: { isNew: boolean; isSame: boolean }): Step {
+  if (!isNew) return { do: 'count', outlasted: false };
+  return { do: isSame ? 'send' : 'mark' };
 }
 
 /**

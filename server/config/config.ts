@@ -13,7 +13,9 @@ import {
   orOff,
   perSource,
   port,
+  serverUrls,
   sizeWithin,
+  sqlName,
 } from './parse.ts';
 
 /** A setting: its environment variable, its default as an operator would write it, what it takes and what it is. */
@@ -183,6 +185,39 @@ export const SETTINGS = [
       'Whether stored rows are put in order of project and time in the background, with columns of their members and filters for searches: on or off.',
   },
   {
+    name: 'TAILPOND_CLICKHOUSE_URL',
+    key: 'clickhouseUrl',
+    default: '',
+    expected: 'http or https URLs without a path, each once, such as http://127.0.0.1:8123',
+    parse: serverUrls,
+    description:
+      'The ClickHouse that rows are forwarded to: the URL of its HTTP interface, or of one server of each shard, separated by commas. Without it rows stay here.',
+  },
+  {
+    name: 'TAILPOND_CLICKHOUSE_DATABASE',
+    key: 'clickhouseDatabase',
+    default: 'default',
+    expected: 'a name of letters, digits and _',
+    parse: sqlName,
+    description: 'The database of ClickHouse that holds the tables.',
+  },
+  {
+    name: 'TAILPOND_CLICKHOUSE_USER',
+    key: 'clickhouseUser',
+    default: 'default',
+    expected: 'a name',
+    parse: anyText,
+    description: 'The user of ClickHouse. It needs INSERT and SELECT on the tables.',
+  },
+  {
+    name: 'TAILPOND_CLICKHOUSE_PASSWORD_FILE',
+    key: 'clickhousePasswordFile',
+    default: '',
+    expected: 'a path',
+    parse: anyText,
+    description: 'A file that holds the password of that user. Without it: no password.',
+  },
+  {
     name: 'TAILPOND_MAX_CONNECTIONS',
     key: 'maxConnections',
     default: '512',
@@ -213,6 +248,14 @@ type Known = (typeof SETTINGS)[number];
 /** The value of each setting, by its key; null without a value. */
 type Values = { readonly [Each in Known as Each['key']]: ReturnType<Each['parse']> };
 
+export interface ClickHouseConfig {
+  /** A server of each shard. */
+  readonly urls: readonly string[];
+  readonly database: string;
+  readonly user: string;
+  readonly passwordFile: string | null;
+}
+
 /** The settings as the service uses them. */
 export interface Config {
   readonly data: string;
@@ -240,11 +283,16 @@ export interface Config {
   readonly columns: Readonly<Record<Source, readonly string[]>>;
   /** Whether stored rows are settled. */
   readonly settling: boolean;
+  /** Where rows are forwarded to; null: they stay. */
+  readonly clickhouse: ClickHouseConfig | null;
   readonly maxConnections: number;
   /** Requests a minute and token; null: any number. */
   readonly rateLimit: number | null;
   readonly corsOrigin: string | null;
 }
+
+/** What `sysexits.h` calls a configuration error: starting again does not help. */
+export const EX_CONFIG = 78;
 
 /** Every fault of the settings at once. */
 export class ConfigError extends Error {
@@ -279,7 +327,17 @@ export function readConfig(env: Environment): { config: Config; warnings: string
 }
 
 /** What the service goes by, of values that were all allowed. */
-function configOf({ retention, maxDisk, rateLimit, columns, ...values }: Values): Config {
+function configOf({
+  retention,
+  maxDisk,
+  rateLimit,
+  columns,
+  clickhouseUrl: urls,
+  clickhouseDatabase: database,
+  clickhouseUser: user,
+  clickhousePasswordFile: passwordFile,
+  ...values
+}: Values): Config {
   return {
     ...(values as WithoutNull<typeof values>),
     token: values.token,
@@ -292,6 +350,12 @@ function configOf({ retention, maxDisk, rateLimit, columns, ...values }: Values)
     maxSourceBytes: ofEach(Infinity, maxDisk?.sources),
     rateLimit: rateLimit === Infinity ? null : rateLimit,
     columns: columns ?? memberLists.none(),
+    clickhouse: urls && {
+      urls,
+      database: database ?? '',
+      user: user ?? '',
+      passwordFile,
+    },
   };
 }
 

@@ -109,3 +109,16 @@ export function origin(text: string): string | null {
   if (text === '*') return text;
   return URL.canParse(text) && new URL(text).origin === text ? text : null;
 }
+
+/** Addresses of servers, each once, without a path or anything else that would be lost. */
+export function serverUrls(text: string): readonly string[] | null {
+  const urls = text.split(',').map((each) => each.trim().replace(/\/$/, ''));
+  const isServer = (url: string) =>
+    /^https?:/.test(url) && URL.canParse(url) && new URL(url).origin === url;
+  return urls.every(isServer) && new Set(urls).size === urls.length ? urls : null;
+}
+
+/** A name that stands in SQL as it is. */
+export function sqlName(text: string): string | null {
+  return /^[A-Za-z_]\w{0,62}$/.test(text) ? text : null;
+}

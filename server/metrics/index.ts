@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Ingest } from '../../ingest/index.ts';
+import type { Forwarder } from '../clickhouse/index.ts';
 import { ROOT } from '../config/package-root.ts';
 import type { Cache, CacheStats } from '../endpoints/cache.ts';
 import type { Measure } from '../endpoints/handler.ts';
@@ -10,6 +11,7 @@ import type { Endpoints } from '../endpoints/registry.ts';
 import { READ, type Route } from '../http/route.ts';
 import { engineVersion, type Store } from '../store/index.ts';
 import { lookedUp } from './at-scrape.ts';
+import { forwardingMetrics } from './forwarding.ts';
 import { ingestMetrics } from './ingest.ts';
 import { keepLedger } from './ledger.ts';
 import { queryMetrics } from './queries.ts';
@@ -21,6 +23,7 @@ export type { MeasureRequest } from './requests.ts';
 export interface MetricsDeps {
   readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'settling' | 'stats' | 'callerPool'>;
   readonly ingest: Pick<Ingest, 'status'>;
+  readonly forwarder: Pick<Forwarder, 'status'> | null;
   readonly cache: Pick<Cache, 'stats'>;
   readonly endpoints: Pick<Endpoints, 'all'>;
 }
@@ -37,13 +40,20 @@ export interface Metrics {
  * The metrics of one app. What they count is bounded by the code and by the files of the endpoints: no path, project,
  * parameter or token of a request becomes a label.
  */
-export function createMetrics({ store, ingest, cache, endpoints }: MetricsDeps): Metrics {
+export function createMetrics({
+  store,
+  ingest,
+  forwarder,
+  cache,
+  endpoints,
+}: MetricsDeps): Metrics {
   const registry = new Registry();
   const ledger = keepLedger(() => store.ledger());
   // They are read in this order: before the pools have the query of the ledger itself.
   const measure = queryMetrics(registry, store, endpoints);
   ingestMetrics(registry, ingest, ledger);
-  storeMetrics(registry, store, ingest, ledger);
+  storeMetrics(registry, { store, ingest, forwarder }, ledger);
+  if (forwarder) forwardingMetrics(registry, forwarder, ledger);
   cacheMetrics(registry, cache);
   const measureRequest = requestMetrics(registry);
   const lookAtProcess = processMetrics(registry);

@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Ingest } from '../../ingest/index.ts';
-import { checkReady } from '../admin/health.ts';
+import { checkReady, type Parts } from '../admin/health.ts';
 import type { LedgerEntry, Store } from '../store/index.ts';
 import { lookedUp } from './at-scrape.ts';
 import type { KeptLedger } from './ledger.ts';
@@ -38,10 +37,10 @@ const REMOVED: typeof STORED = [
 /** Adds what is stored, what retention removed, what that takes of the disk, and whether all is well. */
 export function storeMetrics(
   registry: Registry,
-  store: Pick<Store, 'disk' | 'probe' | 'settling'>,
-  ingest: Pick<Ingest, 'status'>,
+  parts: Parts & { readonly store: Pick<Store, 'disk' | 'settling'> },
   ledger: KeptLedger,
 ): void {
+  const { store } = parts;
   const bySource = (kind: 'counter' | 'gauge', [name, help, tell]: (typeof STORED)[number]) =>
     lookedUp(registry, {
       kind,
@@ -97,7 +96,7 @@ export function storeMetrics(
     return kept && kept.ageMs / 1000;
   });
   single('ready', 'Whether queries are answered and lines can be stored, as /readyz says.', () =>
-    checkReady(store, ingest).then(
+    checkReady(parts).then(
       () => 1,
       () => 0,
     ),

@@ -42,6 +42,7 @@ export const LedgerEntry = z
     undated: count,
     removed: count,
     removed_rejected: count,
+    forwarded: count,
     stored: count,
     oldest: moment.nullable(),
     newest: moment.nullable(),

@@ -17,6 +17,10 @@ export interface DiskOptions {
   readonly minFree: number;
   /** Bytes of the database file that hold nothing and are written before the file grows. */
   readonly freeBytes: () => Promise<number>;
+  /** Bytes that the database may take where nothing may be removed from it; Infinity otherwise. */
+  readonly mostBytes: number;
+  /** Bytes of the database file and of its write-ahead log. */
+  readonly databaseBytes: () => number;
 }
 
 /** Once it was too little, this much more must be free, so that it does not come and go with the write-ahead log. */
@@ -32,9 +36,12 @@ const OUTSIDE = 0.5;
  * not, or null. What retention removes frees
  * blocks inside the database file, which does not shrink; they count as room, or ingest would never go on by itself.
  */
-export function diskGuard({ folder, minFree, freeBytes }: DiskOptions) {
+export function diskGuard({ folder, minFree, freeBytes, mostBytes, databaseBytes }: DiskOptions) {
   let full = false;
   return async (bytes = 0): Promise<string | null> => {
+    const taken = databaseBytes() + bytes;
+    if (taken > mostBytes && taken - (await freeBytes()) > mostBytes)
+      return `The store has reached ${megabytes(mostBytes)} (TAILPOND_MAX_DISK), and its rows have not been forwarded yet.`;
     if (minFree === 0) return null;
     const needed = full ? minFree * MARGIN : minFree;
     const free = (await freeBytesOf(folder)) - bytes;

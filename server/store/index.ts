@@ -14,6 +14,7 @@ import { addMemberColumns } from './members/columns.ts';
 import type { MemberSet } from './members/members.ts';
 import { createSettling, type Settling } from './members/settle.ts';
 import { migrate } from './migrate.ts';
+import { type Outbox, openOutbox, openShipments } from './outbox/outbox.ts';
 import { guardMemory } from './read/memory-guard.ts';
 import { createBackgroundTasks } from './read/own-connection.ts';
 import { createParquet, type Parquet } from './read/parquet.ts';
@@ -37,6 +38,13 @@ export type { Inspection } from './maintenance/inspect.ts';
 export { inspectFile } from './maintenance/inspect.ts';
 export { columnOf, filledFrom, type MemberSet, withMembers } from './members/members.ts';
 export type { Settled, Settling } from './members/settle.ts';
+export {
+  type Cut,
+  type Outbox,
+  type Shipment,
+  type ShipmentFile,
+  ShipmentMismatch,
+} from './outbox/outbox.ts';
 export type { Plain, ValueKind } from './plain-values.ts';
 export { isoUtc, microsOf } from './plain-values.ts';
 export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from './read/pool.ts';
@@ -55,6 +63,8 @@ export interface StoreOptions {
   readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
   readonly minFree: number;
+  /** Bytes that the database may take where rows are forwarded and may not be removed; any by default. */
+  readonly mostBytes?: number;
   /** The members of each source that have columns; without it those of last time. */
   readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
@@ -120,6 +130,10 @@ export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, P
    * the caller's to move or remove. Throws when the disk has no room for it or another copy is being made.
    */
   backup(signal: AbortSignal): Promise<string>;
+  /** Opens the outbox, by which rows are forwarded to another database. Rows must neither be settled nor removed beside it. */
+  outbox(): Promise<Outbox>;
+  /** The shipments that may be in the other database already. */
+  openShipments(): ReturnType<typeof openShipments>;
   /** Reads everything and holds it against the ledger. */
   inspect(signal: AbortSignal): Promise<Inspection>;
   /**
@@ -252,7 +266,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       folder: join(sql, 'retention'),
       clock,
     });
-    const room = diskGuard({ folder, minFree, freeBytes: retention.freeBytes });
+    const room = diskGuard({
+      folder,
+      minFree,
+      freeBytes: retention.freeBytes,
+      mostBytes: options.mostBytes ?? Number.POSITIVE_INFINITY,
+      databaseBytes: () => databaseBytes() + walBytes(),
+    });
     const settling = createSettling({
       writer: between,
       ask,
@@ -318,6 +338,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),
       backup: (signal) => fatal(background.start(signal, backup)),
+      openShipments: () => openShipments(ask),
+      outbox: () =>
+        openOutbox({ folder: join(folder, 'outbox'), staging, writer: between, ask, background }),
       inspect: (signal) =>
         fatal(background.start(signal, (withConnection) => withConnection(inspect))),
       async shutdown(until = Number.POSITIVE_INFINITY) {

@@ -5,7 +5,7 @@ import type { Spans } from './read/time-span.ts';
 
 /**
  * The counters and sizes of a source. Counters count since the beginning; `stored`, `size`, `oldest`, `newest` and
- * `oldest_ingested` say what is there now. lines = rows + rejected and stored = rows - removed, always.
+ * `oldest_ingested` say what is there now. lines = rows + rejected and stored = rows - removed - forwarded, always.
  */
 export interface LedgerEntry {
   readonly source: Source;
@@ -18,6 +18,8 @@ export interface LedgerEntry {
   /** Rows, and rejected lines, that retention took away. */
   readonly removed: number;
   readonly removed_rejected: number;
+  /** Rows that left the store for another database. */
+  readonly forwarded: number;
   readonly stored: number;
   readonly oldest: string | null;
   readonly newest: string | null;

@@ -22,6 +22,8 @@ export interface ExpectedLines {
   between(line: { row: string } | { rejected: string }, source: Source, ...limits: Limits): void;
   /** How many rows, and rejected lines, must be there. */
   expected(source?: Source): { rows: number; rejected: number };
+  /** The ids of the rows that must be there. */
+  ids(source: Source): string[];
   /** Compares with the store below `data`, which no service may have open. Gives the first differences, in words. */
   differences(data: string): Promise<string[]>;
 }
@@ -86,6 +88,7 @@ export function newExpectedLines(name = 'line'): ExpectedLines {
       };
       return { rows: least(rows), rejected: least(rejected) };
     },
+    ids: (source) => [...page(source).rows.keys()],
     differences: (data) =>
       withStore(data, async (store) => {
         const count = async (sql: string) => {

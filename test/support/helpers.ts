@@ -17,7 +17,7 @@ import {
   type Source,
   startIngest,
 } from '../../ingest/index.ts';
-import { createApp } from '../../server/app.ts';
+import { type AppDeps, createApp } from '../../server/app.ts';
 import { openTokens } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
@@ -257,6 +257,7 @@ export async function withApp<T>(
     corsOrigin?: string;
     endpoints?: string;
     limits?: Limits;
+    forwarder?: AppDeps['forwarder'];
   } = {},
 ): Promise<T> {
   return withIngest(
@@ -270,6 +271,7 @@ export async function withApp<T>(
         removal: { add() {}, bytes: () => 0 },
       });
       const { express, routes } = createApp({
+        forwarder: settings.forwarder ?? null,
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),
         rateLimit: null,
         corsOrigin: settings.corsOrigin ?? null,

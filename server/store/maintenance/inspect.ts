@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
 import { openEngine } from '../engine.ts';
+import { goneRows } from '../read/time-span.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 
 /** What a check found in a store; `faults`, in words, say how it is not whole. */
@@ -96,7 +97,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
       faults.push(`${source} is missing in the ledger`);
       continue;
     }
-    const kept = Number(ledger.rows) - Number(ledger.removed ?? 0);
+    const kept = Number(ledger.rows) - goneRows(ledger);
     const keptRejected = Number(ledger.rejected) - Number(ledger.removed_rejected ?? 0);
     if (found.rows !== kept)
       faults.push(`${source} has ${found.rows} rows, and ${kept} by the ledger`);

@@ -86,8 +86,8 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
       const { last_row: lastRow, added, ...rest } = row;
       const { oldest, newest, oldest_ingested, newest_ingested, ...entry } = rest;
       const count = (seen?.count ?? 0) + Number(added);
-      const isRemoved = seen !== null && seen.entry.removed !== entry.removed;
-      const isOther = count !== Number(entry.rows) - Number(entry.removed);
+      const isRemoved = seen !== null && goneRows(seen.entry) !== goneRows(entry);
+      const isOther = count !== Number(entry.rows) - goneRows(entry);
       if (seen && (isRemoved || isOther || moves(source) !== now)) return [source];
       known.set(source, {
         entry,
@@ -113,7 +113,7 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
         const changed = SOURCES.filter((source) => {
           const seen = known.get(source)?.entry;
           const entry = entryOf.get(source);
-          return !seen || seen.rows !== entry?.rows || seen.removed !== entry?.removed;
+          return !seen || !entry || seen.rows !== entry.rows || goneRows(seen) !== goneRows(entry);
         });
         await look(changed);
         return new Map(
@@ -141,6 +141,11 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
         };
       }),
   };
+}
+
+/** How many of a source's rows are not in the store any more, by the ledger of any version. */
+export function goneRows(entry: Readonly<Record<string, unknown>>): number {
+  return Number(entry.removed ?? 0) + Number(entry.forwarded ?? 0);
 }
 
 type Moment = Plain | undefined;

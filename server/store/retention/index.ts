@@ -98,9 +98,11 @@ export function createRetention(options: RetentionOptions): Retention {
       const keepMs = limits.keepMs[source];
       if (keepMs === Infinity) return [];
       const cutoff = `make_timestamp_ms(${trustedMs - keepMs})`;
+      const rejected = `select 1 from rejected where source = '${source}' and rejected_at < ${cutoff}`;
+      if (limits.rowsStay) return [rejected];
       return [
         `select 1 from ${source} where rowid < ${2 * ROW_GROUP} and ingested_at < ${cutoff}`,
-        `select 1 from rejected where source = '${source}' and rejected_at < ${cutoff}`,
+        rejected,
       ];
     });
     if (heads.length === 0) return false;
@@ -116,7 +118,8 @@ export function createRetention(options: RetentionOptions): Retention {
     }
     if (!(await isDue(limits, moment, used))) return [];
     const { parts, deadBytes } = await readParts();
-    return plan(parts, used - deadBytes, limits, moment);
+    const removable = limits.rowsStay ? parts.filter(({ kind }) => kind === 'rejected') : parts;
+    return plan(removable, used - deadBytes, limits, moment);
   };
 
   const expired = (step: Step, moment: Moment) => {

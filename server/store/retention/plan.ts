@@ -20,6 +20,8 @@ export interface RetentionSegment {
 
 /** How much is kept; Infinity where there is no limit. */
 export interface Limits {
+  /** Whether rows stay, since they are to be forwarded: only rejected lines are removed. */
+  readonly rowsStay?: boolean;
   readonly keepMs: Readonly<Record<Source, number>>;
   readonly maxBytes: number;
   readonly maxSourceBytes: Readonly<Record<Source, number>>;

@@ -12,6 +12,7 @@ import { type Block, readBlocks } from './markdown.ts';
 
 /** Why commands may be left out. */
 const SKIPS: Record<string, string> = {
+  clickhouse: 'needs a ClickHouse that is installed',
   clock: 'sets the clock of the host',
   docker: 'needs a container engine',
   install: 'fetches packages from a registry',

@@ -50,13 +50,17 @@ describe('the docs of the metrics', () => {
 
   before(() =>
     withFolder((data) =>
-      withApp(data, async ({ get, write, lines }) => {
-        write('edge_logs/a.ndjson', '{"id":"1"}\n');
-        await lines(1);
-        await get('/api/endpoints/query/logs.all?project=p');
-        await get('/metrics');
-        families = readExposition((await get('/metrics')).text);
-      }),
+      withApp(
+        data,
+        async ({ get, write, lines }) => {
+          write('edge_logs/a.ndjson', '{"id":"1"}\n');
+          await lines(1);
+          await get('/api/endpoints/query/logs.all?project=p');
+          await get('/metrics');
+          families = readExposition((await get('/metrics')).text);
+        },
+        { forwarder: { status: () => [{ source: 'edge_logs', trouble: null, stopped: null }] } },
+      ),
     ),
   );
 

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  type Outbox,
   ShipmentBroken,
-  type ShipmentFile,
+  type ShipOptions,
   ship,
   type Warehouse,
 } from '../../../server/clickhouse/ship.ts';
-import { type Shipment, tokenOf } from '../../../server/clickhouse/shipment.ts';
+import { tokenOf } from '../../../server/clickhouse/shipment.ts';
+import type { Shipment, ShipmentFile } from '../../../server/store/index.ts';
 
 const ROWS = 5;
 const CUT: Shipment = {
@@ -19,7 +19,6 @@ const CUT: Shipment = {
   day: '2026-11-25',
   sha256: 'a0',
   endpoint: 'http://one.example.com',
-  state: 'cut',
 };
 /** So many lives of a process, and requests, are enough. */
 const MOST_LIVES = 200;
@@ -66,14 +65,14 @@ function world(tape: readonly number[]) {
     throw new Killed();
   };
 
-  const outbox: Outbox = {
+  const outbox: ShipOptions['outbox'] = {
     async file() {
       file ??= { path: 'a.parquet', sha256: `a${versions}` };
       return file;
     },
     async mark(_shipment, { sha256 }) {
       mayDie();
-      stored = { ...CUT, state: 'sent', sha256 };
+      stored = { ...CUT, sha256 };
       mayDie();
     },
     async settle() {
@@ -90,7 +89,7 @@ function world(tape: readonly number[]) {
     },
     async insert(shipment) {
       pass();
-      if (stored?.state !== 'sent') throw new Error('sent before that was committed');
+      if (stored?.sha256 !== shipment.sha256) throw new Error('sent before that was committed');
       const token = tokenOf(shipment);
       const fate = draw() % 3;
       if (fate === 0) running.push(token);
@@ -125,11 +124,10 @@ async function shipped(tape: readonly number[]) {
   for (let life = 0; life < MOST_LIVES; life++) {
     const shipment = one.stored();
     if (!shipment) return one.copies();
-    await ship(shipment, { ...one, signal: new AbortController().signal, onDoubt }).catch(
-      (error: unknown) => {
-        if (!(error instanceof Killed)) throw error;
-      },
-    );
+    const signal = new AbortController().signal;
+    await ship(shipment, { ...one, signal, isNew: life === 0, onDoubt }).catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error;
+    });
   }
   throw new Error('it is not shipped');
 }
@@ -158,8 +156,7 @@ describe('a shipment', () => {
 
   it('is sent from a file that was made anew only when no INSERT of it can be running', async () => {
     const calls: string[] = [];
-    const sent: Shipment = { ...CUT, state: 'sent' };
-    const outbox: Outbox = {
+    const outbox: ShipOptions['outbox'] = {
       file: async () => ({ path: 'a.parquet', sha256: 'a1' }),
       mark: async (_shipment, { sha256 }) => void calls.push(`mark ${sha256}`),
       settle: async () => void calls.push('settle'),
@@ -175,7 +172,8 @@ describe('a shipment', () => {
         return 0;
       },
     };
-    await ship(sent, { outbox, warehouse, signal: new AbortController().signal, onDoubt });
+    const signal = new AbortController().signal;
+    await ship(CUT, { outbox, warehouse, signal, isNew: false, onDoubt });
     expect(calls).to.deep.equal(['count', 'wait', 'count', 'mark a1', 'insert a1', 'settle']);
   });
 
@@ -191,7 +189,13 @@ describe('a shipment', () => {
     };
     const { outbox } = world([]);
     const signal = new AbortController().signal;
-    const failure = await ship(CUT, { outbox, warehouse, signal, onDoubt }).catch((error) => error);
+    const failure = await ship(CUT, {
+      outbox,
+      warehouse,
+      signal,
+      isNew: true,
+      onDoubt,
+    }).catch((error) => error);
     expect(failure).to.be.instanceOf(ShipmentBroken);
     expect(failure.message).to.match(/^http:\/\/one\.example\.com has a part of shipment 1 of/);
     expect(sent).to.equal(1);
@@ -214,9 +218,10 @@ describe('a shipment', () => {
       outbox,
       warehouse,
       signal: stopping.signal,
+      isNew: true,
       onDoubt,
     }).catch((error) => error);
     expect(failure.message).to.equal('stop');
-    expect(stored()?.state).to.equal('sent');
+    expect(stored()).to.equal(CUT);
   });
 });

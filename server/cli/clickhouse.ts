@@ -1,0 +1,37 @@
+import { SOURCES } from '../../ingest/index.ts';
+import { openConfigured } from '../clickhouse/index.ts';
+import { type SchemaOptions, schemaStatements } from '../clickhouse/schema.ts';
+import { ConfigError, type EX_CONFIG, settingsOf } from '../config/config.ts';
+
+const ANSWER_MS = 30_000;
+
+/** Prints the statements that make the tables. */
+export function printSchema(options: SchemaOptions): 0 {
+  for (const statement of schemaStatements(options)) console.log(`${statement};\n`);
+  return 0;
+}
+
+/** Looks at the tables of every server that the settings name, and prints what is wrong. */
+export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
+  const { clickhouse: config } = settingsOf();
+  if (!config)
+    throw new ConfigError([
+      'TAILPOND_CLICKHOUSE_URL: expected http or https URLs, such as http://127.0.0.1:8123, got none',
+    ]);
+  const clickhouse = openConfigured(config);
+  let wrong = 0;
+  try {
+    for (const url of config.urls)
+      for (const source of SOURCES) {
+        const faults = await clickhouse
+          .faults(source, url, AbortSignal.timeout(ANSWER_MS))
+          .catch((error: Error) => [error.message]);
+        wrong += faults.length;
+        for (const fault of faults) console.log(`WRONG ${url}: ${fault}`);
+        if (faults.length === 0) console.log(`ok    ${url}: ${source}`);
+      }
+  } finally {
+    await clickhouse.close();
+  }
+  return wrong === 0 ? 0 : 1;
+}

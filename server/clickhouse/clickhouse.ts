@@ -1,0 +1,146 @@
+import { createReadStream } from 'node:fs';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import type { Source } from '../../ingest/index.ts';
+import type { Shipment, ShipmentFile } from '../store/index.ts';
+import { COLUMNS, type ColumnInfo, TABLE, type TableInfo, tableFaults } from './schema.ts';
+import type { Warehouse } from './ship.ts';
+import { tokenOf } from './shipment.ts';
+
+export interface ClickHouseOptions {
+  /** The servers, each a shard of its own, by the URLs of their HTTP interface. */
+  readonly endpoints: readonly string[];
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface ClickHouse extends Warehouse {
+  /** The number of the newest shipment of a store that an endpoint has; 0 for none. Throws where it is not known. */
+  newest(node: string, source: Source, endpoint: string, signal: AbortSignal): Promise<number>;
+  /** What of the table of a source is not as rows need it, in words. Throws where that is not known. */
+  faults(source: Source, endpoint: string, signal: AbortSignal): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** For how long the server works on an INSERT, s. */
+const LONGEST_INSERT_S = 60;
+/** What a request takes beside: until it is there, and until its answer is. */
+const REQUEST_MARGIN_MS = 30_000;
+/** A block of so many rows: more than a shipment has. */
+const ONE_BLOCK_ROWS = 1_048_576;
+
+/**
+ * The settings of an INSERT. It is one block, and so one part or none; with the token, a repetition becomes nothing. Each is set whatever
+ * the server's defaults are: `async_insert` would acknowledge before the rows are durable.
+ */
+const INSERT = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  deduplicate_insert: 'enable',
+  max_insert_threads: '1',
+  max_insert_block_size: String(ONE_BLOCK_ROWS),
+  min_insert_block_size_rows: String(ONE_BLOCK_ROWS),
+  min_insert_block_size_bytes: '0',
+  max_partitions_per_insert_block: '1',
+  throw_on_max_partitions_per_insert_block: 1,
+  max_execution_time: LONGEST_INSERT_S,
+  insert_quorum: 'auto',
+  input_format_null_as_default: 0,
+} as const;
+
+/** A ClickHouse, or several, as what shipments are sent to. */
+export function openClickHouse(options: ClickHouseOptions): ClickHouse {
+  const { endpoints, database, user, password } = options;
+  const clients = new Map<string, ClickHouseClient>(
+    endpoints.map((url) => [
+      url,
+      createClient({
+        url,
+        database,
+        username: user,
+        password,
+        application: 'tailpond',
+        request_timeout: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+        // What fails is told by whoever asked, with what it was for.
+        log: { level: 127 },
+      }),
+    ]),
+  );
+  const clientOf = (endpoint: string): ClickHouseClient => {
+    const client = clients.get(endpoint);
+    if (!client)
+      throw new Error(
+        `A shipment was begun to ${endpoint}, which is not among ${endpoints.join(', ')}: name it again until the shipment is there.`,
+      );
+    return client;
+  };
+  const rows = async <T>(
+    endpoint: string,
+    query: string,
+    values: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<T[]> => {
+    const answer = await clientOf(endpoint).query({
+      query,
+      query_params: values,
+      format: 'JSONEachRow',
+      abort_signal: signal,
+    });
+    return answer.json<T>();
+  };
+  const one = async (
+    endpoint: string,
+    query: string,
+    values: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<number> => {
+    const answer = await clientOf(endpoint).query({
+      query,
+      query_params: values,
+      format: 'JSONCompactEachRow',
+      abort_signal: signal,
+      clickhouse_settings: {
+        select_sequential_consistency: '1',
+        max_execution_time: LONGEST_INSERT_S,
+      },
+    });
+    const [[value] = []] = await answer.json<[string | number]>();
+    return Number(value);
+  };
+
+  return {
+    longestInsertMs: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+    async insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal) {
+      await clientOf(shipment.endpoint).insert({
+        table: shipment.source,
+        values: createReadStream(file.path),
+        format: 'Parquet',
+        abort_signal: signal,
+        clickhouse_settings: { ...INSERT, insert_deduplication_token: tokenOf(shipment) },
+      });
+    },
+    count: ({ source, node, seq, day, endpoint }, signal) =>
+      one(
+        endpoint,
+        `select count() from ${source} where _node = {node: String} and _seq = {seq: UInt64} and toDate(ingested_at) = {day: Date}`,
+        { node, seq, day },
+        signal,
+      ),
+    newest: (node, source, endpoint, signal) =>
+      one(
+        endpoint,
+        `select max(_seq) from ${source} where _node = {node: String}`,
+        { node },
+        signal,
+      ),
+    async faults(source, endpoint, signal) {
+      const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
+      if (!table) return [`there is no table ${source}`];
+      const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
+      return tableFaults(source, table, columns);
+    },
+    async close() {
+      for (const client of clients.values()) await client.close();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SOURCES, type Source } from '../../ingest/index.ts';
+import { ROOT } from '../config/package-root.ts';
+
+export interface SchemaOptions {
+  /** The name of the cluster that the tables are made on; null: one server. */
+  readonly cluster: string | null;
+  /** Whether each shard has several servers with the same rows. */
+  readonly replicated: boolean;
+  /** After so many days rows are removed. */
+  readonly days: number;
+}
+
+/** How many tokens a table knows: those of a minute must be among them, of all nodes together. */
+const TOKENS = 10_000;
+const FEWEST_TOKENS = 1000;
+const TOKEN_SECONDS = 604_800;
+const REQUEST_COLUMNS = `path Nullable(String),
+  url Nullable(String) codec(ZSTD(3)),
+  host LowCardinality(Nullable(String)),`;
+
+/** The statements that make the tables, one a line of the list, for an operator to run: tailpond never makes them itself. */
+export function schemaStatements({ cluster, replicated, days }: SchemaOptions): string[] {
+  const text = readFileSync(join(ROOT, 'sql/clickhouse/table.sql'), 'utf8');
+  const on = cluster === null ? '' : `on cluster ${name(cluster)}`;
+  const words = (source: Source): Record<string, string> => ({
+    name: source,
+    on_cluster: on,
+    request_columns: source === 'edge_logs' ? REQUEST_COLUMNS : '',
+    engine: replicated ? 'ReplicatedMergeTree' : 'MergeTree',
+    days: String(days),
+    window: replicated
+      ? `replicated_deduplication_window = ${TOKENS}, replicated_deduplication_window_seconds = ${TOKEN_SECONDS}`
+      : `non_replicated_deduplication_window = ${TOKENS}`,
+  });
+  return SOURCES.flatMap((source) => {
+    const table = text
+      .replaceAll(/^--.*\n/gm, '')
+      .replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words(source)[word] ?? whole)
+      .replaceAll(/^ +\n/gm, '')
+      .replace(/;\s*$/, '');
+    if (cluster === null) return [table];
+    return [
+      table,
+      `create table ${allOf(source)} ${on} as ${source}\nengine = Distributed(${quoted(cluster)}, currentDatabase(), ${source})`,
+    ];
+  });
+}
+
+/** The table that reads a source's rows of every shard. */
+export function allOf(source: Source): string {
+  return `${source}_all`;
+}
+
+function name(text: string): string {
+  return `\`${text.replaceAll(/[\\`]/g, '\\$&')}\``;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+}
+
+/** What ClickHouse says of a table, and of a column. */
+export interface TableInfo {
+  readonly engine: string;
+  /** With its settings. */
+  readonly engine_full: string;
+  readonly partition_key: string;
+}
+
+export interface ColumnInfo {
+  readonly name: string;
+  readonly type: string;
+}
+
+export const TABLE =
+  'select engine, engine_full, partition_key from system.tables where database = currentDatabase() and name = {source: String}';
+export const COLUMNS =
+  'select name, type from system.columns where database = currentDatabase() and table = {source: String}';
+
+const TYPES: Readonly<Record<string, string>> = {
+  id: 'String',
+  timestamp: "DateTime64(6, 'UTC')",
+  project: 'LowCardinality(Nullable(String))',
+  event_message: 'String',
+  metadata: 'Nullable(String)',
+  ingested_at: "DateTime64(6, 'UTC')",
+  _node: 'LowCardinality(String)',
+  _seq: 'UInt64',
+};
+const REQUEST_TYPES: typeof TYPES = {
+  path: 'Nullable(String)',
+  url: 'Nullable(String)',
+  host: 'LowCardinality(Nullable(String))',
+};
+/** Without it rows of one shipment would be several parts, and it could be there in part. */
+const PARTITION = 'toDate(ingested_at)';
+
+/** What of a table is not as shipments need it. Further columns are the operator's. */
+export function tableFaults(
+  source: Source,
+  { engine, engine_full: full, partition_key: partition }: TableInfo,
+  columns: readonly ColumnInfo[],
+): string[] {
+  const faults: string[] = [];
+  const types = { ...TYPES, ...(source === 'edge_logs' ? REQUEST_TYPES : {}) };
+  const there = new Map(columns.map(({ name, type }) => [name, type]));
+  for (const [column, type] of Object.entries(types))
+    if (there.get(column) !== type)
+      faults.push(
+        `${source}.${column} is ${there.get(column) ?? 'missing'}, and ${type} is expected`,
+      );
+  if (!engine.endsWith('MergeTree'))
+    faults.push(
+      `the engine of ${source} is ${engine}, and one of the MergeTree family is expected`,
+    );
+  if (partition !== PARTITION)
+    faults.push(
+      `${source} is partitioned by ${partition || 'nothing'}, and ${PARTITION} is expected`,
+    );
+  const isReplicated = /^(?:Replicated|Shared)/.test(engine);
+  const [, window] = /(?<!non_)(?:non_)?replicated_deduplication_window = (\d+)/.exec(full) ?? [];
+  if (window === undefined ? !isReplicated : Number(window) < FEWEST_TOKENS)
+    faults.push(
+      `${source} knows the tokens of ${window ?? 'no'} INSERTs, and at least ${FEWEST_TOKENS} are expected (${isReplicated ? '' : 'non_'}replicated_deduplication_window)`,
+    );
+  return faults;
+}

@@ -1,0 +1,303 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Source } from '../../../ingest/index.ts';
+import { quoted } from '../engine.ts';
+import { incrementCounters } from '../ledger.ts';
+import type { BackgroundTasks } from '../read/own-connection.ts';
+import type { QueryRows } from '../read/query-rows.ts';
+import { removeTextFilters } from '../text-filter/filters.ts';
+import type { Writer } from '../write/writer.ts';
+import { type Front, frontOf } from './front.ts';
+
+/** Rows from the front of a table that go to another database in one INSERT of one block, in one partition: all of them or none. */
+export interface Shipment {
+  /** Which store they are of: a random UUID that was made with it. */
+  readonly node: string;
+  readonly source: Source;
+  /** 1 for a source's first shipment, without a gap. */
+  readonly seq: number;
+  readonly rows: number;
+  /** The day, in UTC, that all of its rows were stored on: `2026-11-25`. */
+  readonly day: string;
+  /** Of the file that was sent last, or is to be sent, in hex. */
+  readonly sha256: string;
+  /** The server that it is sent to, which never changes. */
+  readonly endpoint: string;
+}
+
+/** A Parquet file with the rows of a shipment: the columns that each source has, `_node` and `_seq`. */
+export interface ShipmentFile {
+  readonly path: string;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+export interface Cut {
+  readonly shipment: Shipment;
+  /** Whether there are rows behind its own, which it could not take. */
+  readonly hasMore: boolean;
+}
+
+/** What a store does for its shipments. A source has one open shipment at a time. Every method throws what kept it from being done. */
+export interface Outbox {
+  /** Which store this is; a copy of it has the same. */
+  readonly node: string;
+  /** The number of the last shipment of a source, open or settled; 0 before the first. */
+  last(source: Source): Promise<number>;
+  /** The open shipment of a source. */
+  open(source: Source): Promise<Shipment | null>;
+  /**
+   * Makes a shipment of the oldest rows of a source, which has none open: its file is on the disk, and that it may have been sent is
+   * committed. Null when the source has no rows.
+   */
+  cut(source: Source, endpoint: string, signal: AbortSignal): Promise<Cut | null>;
+  /** The file of an open shipment, made again from its rows where it is missing or torn. */
+  file(shipment: Shipment, signal: AbortSignal): Promise<ShipmentFile>;
+  /** Commits that this file may have been sent. */
+  mark(shipment: Shipment, file: ShipmentFile): Promise<void>;
+  /** Removes the rows of an open shipment from the store and counts them as forwarded, in one transaction. */
+  settle(shipment: Shipment): Promise<void>;
+  /** How many rows of each source wait to be forwarded, and when the oldest of them was stored, ms since the epoch. */
+  waiting(source: Source): Promise<{ readonly rows: number; readonly oldestMs: number | null }>;
+}
+
+/** The rows at the front of a table are not those of its open shipment: nothing may be removed. */
+export class ShipmentMismatch extends Error {}
+
+export interface OutboxOptions {
+  /** The folder of the shipments' files, which is made. */
+  readonly folder: string;
+  /** The folder that they are written in, of the same file system. */
+  readonly staging: string;
+  readonly writer: Pick<Writer, 'exclusive'>;
+  readonly ask: QueryRows;
+  readonly background: BackgroundTasks;
+}
+
+/** What is known of a shipment beside what others need: by which its rows are told from others. */
+interface Kept extends Shipment {
+  readonly firstId: string;
+  readonly lastId: string;
+}
+
+const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
+const REQUEST_COLUMNS = ', path, url, host';
+
+/** The shipments of a store that are neither known to be in the other database nor known not to be. */
+export async function openShipments(
+  ask: QueryRows,
+): Promise<{ source: string; seq: number; endpoint: string }[]> {
+  const rows = await ask('select source, seq, endpoint from shipments where is_open');
+  return rows.map(({ source, seq, endpoint }) => ({
+    source: String(source),
+    seq: Number(seq),
+    endpoint: String(endpoint),
+  }));
+}
+
+/** Opens the outbox of a store, and removes the files that no open shipment has. */
+export async function openOutbox({
+  folder,
+  staging,
+  writer,
+  ask,
+  background,
+}: OutboxOptions): Promise<Outbox> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const [own] = await ask('select id::varchar as id from node');
+  const node = String(own?.id);
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const fileOf = ({ source, seq }: Pick<Shipment, 'source' | 'seq'>) =>
+    join(folder, `${source}-${seq}.parquet`);
+
+  const read = async (source: Source): Promise<(Kept & { readonly isOpen: boolean }) | null> => {
+    const [row] = await ask(
+      `select seq, rows, day::varchar as day, first_id, last_id, sha256, endpoint, is_open from shipments where source = '${source}'`,
+    );
+    if (!row) return null;
+    return {
+      node,
+      source,
+      seq: Number(row.seq),
+      rows: Number(row.rows),
+      day: String(row.day),
+      sha256: String(row.sha256),
+      endpoint: String(row.endpoint),
+      firstId: String(row.first_id),
+      lastId: String(row.last_id),
+      isOpen: row.is_open === true,
+    };
+  };
+  const readOpen = async (source: Source): Promise<Kept | null> => {
+    const last = await read(source);
+    return last?.isOpen ? last : null;
+  };
+
+  /** Replaces what is known of the last shipment, within the caller's transaction. */
+  const write = async (connection: DuckDBConnection, shipment: Kept, isOpen: boolean) => {
+    const { source, seq, rows, day, firstId, lastId, sha256, endpoint } = shipment;
+    const texts = [day, firstId, lastId, sha256, endpoint].map(quoted).join(', ');
+    await connection.run(`delete from shipments where source = '${source}'`);
+    await connection.run(
+      `insert into shipments values ('${source}', ${seq}, ${rows}, ${texts}, ${isOpen})`,
+    );
+  };
+
+  /** The files of one shipment at a time: each takes memory of the engine's. */
+  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
+    const result = turn.then(action);
+    turn = result.catch(() => {});
+    return result;
+  };
+
+  /** Writes the rows at the front of a table to a file that is whole once it has its name. */
+  const makeFile = async (
+    connection: DuckDBConnection,
+    source: Source,
+    seq: number,
+    front: Front,
+  ): Promise<ShipmentFile> => {
+    const path = fileOf({ source, seq });
+    // The one folder that SQL may write to.
+    const unfinished = join(staging, `shipment-${randomUUID()}.parquet`);
+    const columns = `${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}`;
+    const { rowsChanged } = await connection.run(
+      `copy (
+        select ${columns}, '${node}' as _node, ${seq}::ubigint as _seq from ${source} where rowid <= ${front.lastRow}
+      ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB')`,
+    );
+    if (rowsChanged !== front.rows)
+      throw new Error(`BUG: ${rowsChanged} rows were written, of ${front.rows}`);
+    await synchronise(unfinished);
+    await rename(unfinished, path);
+    await synchronise(folder);
+    return { path, sha256: await hashOf(path) };
+  };
+
+  /** Reads the front of a table and makes its file as of one moment, while lines come in. */
+  const pack = (source: Source, seq: number, most: number | null, signal: AbortSignal) =>
+    inTurn(() =>
+      background.start(signal, (withConnection) =>
+        withConnection(async (connection) => {
+          await connection.run('begin transaction read only');
+          try {
+            const front = await frontOf(connection, source, most);
+            return front && { front, file: await makeFile(connection, source, seq, front) };
+          } finally {
+            await connection.run('rollback');
+          }
+        }),
+      ),
+    );
+
+  const names = await readdir(folder);
+  const used = (await openShipments(ask)).map(({ source, seq }) => `${source}-${seq}.parquet`);
+  for (const name of names) if (!used.includes(name)) await rm(join(folder, name), { force: true });
+
+  return {
+    node,
+    last: async (source) => (await read(source))?.seq ?? 0,
+    open: readOpen,
+    async cut(source, endpoint, signal) {
+      const last = await read(source);
+      if (last?.isOpen) throw new Error(`BUG: ${source} has an open shipment`);
+      const seq = (last?.seq ?? 0) + 1;
+      const packed = await pack(source, seq, null, signal);
+      if (!packed) return null;
+      const { front, file } = packed;
+      const { rows, day, firstId, lastId } = front;
+      const shipment: Kept = {
+        node,
+        source,
+        seq,
+        rows,
+        day,
+        firstId,
+        lastId,
+        endpoint,
+        sha256: file.sha256,
+      };
+      await writer.exclusive(({ transaction }) =>
+        transaction((connection) => write(connection, shipment, true)),
+      );
+      return { shipment, hasMore: front.hasMore };
+    },
+    async file(shipment, signal) {
+      const { source, seq, rows } = shipment;
+      const path = fileOf(shipment);
+      const sha256 = await hashOf(path).catch(() => null);
+      if (sha256 === shipment.sha256) return { path, sha256 };
+      const packed = await pack(source, seq, rows, signal);
+      const kept = await readOpen(source);
+      if (!packed || !kept || !isSame(packed.front, kept)) throw mismatch(shipment);
+      return packed.file;
+    },
+    async mark({ source }, { sha256 }) {
+      const kept = await readOpen(source);
+      if (!kept) throw new Error(`BUG: ${source} has no open shipment`);
+      await writer.exclusive(({ transaction }) =>
+        transaction((connection) => write(connection, { ...kept, sha256 }, true)),
+      );
+    },
+    async settle(shipment) {
+      const { source, rows } = shipment;
+      const kept = await readOpen(source);
+      if (kept?.seq !== shipment.seq)
+        throw new Error(`BUG: shipment ${shipment.seq} of ${source} is not open`);
+      await writer.exclusive(({ transaction }) =>
+        transaction(async (connection) => {
+          const front = await frontOf(connection, source, rows);
+          if (!front || !isSame(front, kept)) throw mismatch(shipment);
+          const { rowsChanged } = await connection.run(
+            `delete from ${source} where rowid <= ${front.lastRow}`,
+          );
+          if (rowsChanged !== rows) throw mismatch(shipment);
+          await removeTextFilters(connection, source);
+          await write(connection, kept, false);
+          await incrementCounters(connection, [{ source, forwarded: rows }]);
+        }),
+      );
+      await rm(fileOf(shipment), { force: true });
+    },
+    async waiting(source) {
+      const [row] = await ask(
+        `select count(*) as rows, (select epoch_ms(ingested_at) from ${source} where rowid = (select min(rowid) from ${source})) as oldest from ${source}`,
+      );
+      return {
+        rows: Number(row?.rows),
+        oldestMs: row?.oldest === null ? null : Number(row?.oldest),
+      };
+    },
+  };
+}
+
+function isSame({ rows, firstId, lastId }: Front, kept: Kept): boolean {
+  return rows === kept.rows && firstId === kept.firstId && lastId === kept.lastId;
+}
+
+function mismatch({ source, seq }: Shipment): ShipmentMismatch {
+  return new ShipmentMismatch(
+    `The oldest rows of ${source} are not those of its open shipment ${seq}. Nothing was removed, and nothing of this source is sent any more.`,
+  );
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Has the disk keep a file or the names in a folder. */
+async function synchronise(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

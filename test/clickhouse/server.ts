@@ -1,0 +1,132 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { owned } from '../bench/child.ts';
+import { freePort } from '../bench/port.ts';
+
+/** A ClickHouse server of a test's own, on loopback. */
+export interface ClickHouseServer {
+  readonly url: string;
+  /** Of the protocol by which servers reach one another. */
+  readonly tcpPort: number;
+  readonly client: ClickHouseClient;
+  /** Ends it at once, as a loss of power would. */
+  kill(): Promise<void>;
+  /** Starts it again with the data and the ports that it had. */
+  start(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** More of the configuration, in XML: users, or `remote_servers`. */
+  readonly config?: string;
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const START_MS = 60_000;
+
+/** Why there is no server for the tests here; null if there is one, or one can be installed. */
+export function whyNoClickHouse(): string | null {
+  return process.platform === 'linux' && process.arch === 'x64'
+    ? null
+    : 'the library of ClickHouse’s engine is for Linux on x64';
+}
+
+/** Starts a server in `folder` for as long as `action` takes. */
+export async function withClickHouse<T>(
+  folder: string,
+  action: (server: ClickHouseServer) => Promise<T>,
+  { config = '' }: ServerOptions = {},
+): Promise<T> {
+  install();
+  mkdirSync(folder, { recursive: true });
+  const [httpPort, tcpPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${httpPort}`;
+  const [configFile, data] = [join(folder, 'config.xml'), join(folder, 'data')];
+  writeFileSync(configFile, configuration({ folder, httpPort, tcpPort, more: config }));
+  const client = createClient({ url, log: { level: 127 } });
+  let child = spawnEngine(configFile, data);
+  const server: ClickHouseServer = {
+    url,
+    tcpPort,
+    client,
+    async kill() {
+      const ended = once(child, 'exit');
+      if (child.kill('SIGKILL')) await ended;
+    },
+    async start() {
+      child = spawnEngine(configFile, data);
+      await answers(client, () => child.exitCode);
+    },
+  };
+  try {
+    await answers(client, () => child.exitCode);
+    return await action(server);
+  } finally {
+    await client.close();
+    if (child.exitCode === null && child.signalCode === null) await server.kill();
+  }
+}
+
+/** The engine takes half a gigabyte: it is installed when it is needed first. */
+function install(): void {
+  const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
+    join(HERE, name),
+  ) as [string, string];
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
+  execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: HERE,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+function spawnEngine(configFile: string, data: string) {
+  const script = join(HERE, 'engine.ts');
+  const debug = process.env.TAILPOND_TEST_DEBUG ? 'inherit' : 'ignore';
+  return owned(
+    spawn(process.execPath, ['--import=tsx', script, configFile, data], {
+      stdio: ['ignore', debug, debug],
+    }),
+    'SIGKILL',
+  );
+}
+
+async function answers(client: ClickHouseClient, exitCode: () => number | null): Promise<void> {
+  const until = performance.now() + START_MS;
+  for (;;) {
+    if ((await client.ping()).success) return;
+    if (exitCode() !== null) throw new Error(`the server ended with ${exitCode()}`);
+    if (performance.now() > until) throw new Error('the server does not answer');
+    await delay(100);
+  }
+}
+
+function configuration(options: {
+  readonly folder: string;
+  readonly httpPort: number;
+  readonly tcpPort: number;
+  readonly more: string;
+}): string {
+  const { folder, httpPort, tcpPort, more } = options;
+  return `<clickhouse>
+  <logger><level>error</level><console>1</console></logger>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>${httpPort}</http_port>
+  <tcp_port>${tcpPort}</tcp_port>
+  <tmp_path>${folder}/tmp/</tmp_path>
+  <user_files_path>${folder}/user_files/</user_files_path>
+  <format_schema_path>${folder}/format_schemas/</format_schema_path>
+  <max_server_memory_usage>2000000000</max_server_memory_usage>
+  <mark_cache_size>67108864</mark_cache_size>
+  ${more.includes('<users_config>') ? '' : DEFAULT_USER}
+  ${more}
+</clickhouse>
+`;
+}
+
+const DEFAULT_USER = `<profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>`;

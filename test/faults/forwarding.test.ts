@@ -1,0 +1,310 @@
+import { once } from 'node:events';
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SOURCES } from '../../ingest/index.ts';
+import { schemaStatements } from '../../server/clickhouse/schema.ts';
+import { seeded } from '../bench/lines.ts';
+import { type Fate, openProxy } from '../clickhouse/proxy.ts';
+import { type ClickHouseServer, whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
+import {
+  eventually,
+  type Service,
+  type SpawnOptions,
+  spawnService,
+  withFolder,
+  withService,
+} from '../support/helpers.ts';
+import { type CaseOptions, faultCase, LONG, notHere } from './case.ts';
+import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
+import { dropLines, ledger, startWriter } from './lines.ts';
+
+const EX_CONFIG = 78;
+
+/** A ClickHouse with the tables, and a folder beside it. */
+function clickhouseCase(
+  id: string,
+  title: string,
+  action: (server: ClickHouseServer, folder: string) => Promise<void>,
+  options: CaseOptions = {},
+): void {
+  const reason = whyNoClickHouse();
+  if (reason) {
+    notHere(id, title, reason);
+    return;
+  }
+  faultCase(
+    id,
+    title,
+    () =>
+      withFolder((folder) =>
+        withClickHouse(join(folder, 'clickhouse'), async (server) => {
+          for (const query of schemaStatements({ cluster: null, replicated: false, days: 30 }))
+            await server.client.command({ query });
+          await action(server, folder);
+        }),
+      ),
+    options,
+  );
+}
+
+describe('rows that are forwarded to ClickHouse', () => {
+  clickhouseCase(
+    'F01',
+    'every line is there once, of all sources and days, and none is left in the store',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      await withService(
+        data,
+        async (service) => {
+          for (const source of SOURCES) dropLines(data, expected, 300, source);
+          dropLines(data, expected, 60_000);
+          await forwarded(service, expected);
+          dropLines(data, expected, 10);
+          await forwarded(service, expected);
+          expect((await service.get('/readyz')).status).to.equal(200);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        forwarding(server.url),
+      );
+      expect(await differences(server, [expected])).to.deep.equal([]);
+      expect(await parts(server)).to.deep.equal([]);
+    },
+  );
+
+  clickhouseCase(
+    'F02',
+    'three nodes and the server are killed, and connections are cut, at any moment: each line is there once',
+    async (server, folder) => {
+      const random = seeded(20261125);
+      const seconds = LONG ? 600 : 40;
+      const proxy = await openProxy(server.url, () => fateOf(random));
+      const nodes = [0, 1, 2].map((n) => ({
+        data: join(folder, `node-${n}`),
+        expected: newExpectedLines(`node-${n}`),
+      }));
+      const writers = nodes.map(({ data, expected }) => startWriter(data, expected));
+      const until = performance.now() + seconds * 1000;
+      let kills = 0;
+      const live = async (data: string) => {
+        while (performance.now() < until)
+          await withService(
+            data,
+            async (service) => {
+              await delay(random() * 3000);
+              await service.end('SIGKILL');
+              kills++;
+            },
+            forwarding(proxy.url),
+          );
+      };
+      const killServer = async () => {
+        while (performance.now() < until) {
+          await delay(1000 + random() * 4000);
+          await server.kill();
+          kills++;
+          await delay(random() * 1000);
+          await server.start();
+        }
+      };
+      try {
+        await Promise.all([...nodes.map(({ data }) => live(data)), killServer()]);
+      } finally {
+        for (const writer of writers) await writer.stop();
+        await proxy.close();
+      }
+      const direct = await openProxyTo(proxy.url, server.url);
+      try {
+        for (const { data, expected } of nodes)
+          await withService(
+            data,
+            async (service) => {
+              await forwarded(service, expected);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            forwarding(proxy.url),
+          );
+      } finally {
+        await direct.close();
+      }
+      console.log(`      ${kills} kills, ${proxy.cuts()} connections cut`);
+      expect(proxy.cuts()).to.be.above(0);
+      expect(
+        await differences(
+          server,
+          nodes.map(({ expected }) => expected),
+        ),
+      ).to.deep.equal([]);
+    },
+    { timeoutMs: LONG ? 1_200_000 : 400_000 },
+  );
+
+  clickhouseCase(
+    'F03',
+    'while the server is away rows wait in the store, and lines come in',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      await server.kill();
+      await withService(
+        data,
+        async (service) => {
+          dropLines(data, expected, 1000);
+          await eventually(async () => expect((await edge(service)).stored).to.equal(1000));
+          expect((await service.get('/readyz')).status).to.equal(200);
+          expect(service.log.map(({ msg }) => msg)).to.include(
+            'rows are not forwarded; it is tried again',
+          );
+          await server.start();
+          await forwarded(service, expected);
+          expect(service.log.map(({ msg }) => msg)).to.include('rows are forwarded again');
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        forwarding(server.url),
+      );
+      expect(await differences(server, [expected])).to.deep.equal([]);
+    },
+  );
+
+  clickhouseCase(
+    'F04',
+    'a store that was restored from an old copy, and one that is the copy of another, end with 78',
+    async (server, folder) => {
+      const [data, old] = [join(folder, 'data'), join(folder, 'old')];
+      const expected = newExpectedLines();
+      const more = async (target: string) =>
+        withService(
+          target,
+          async (service) => {
+            dropLines(target, expected, 100);
+            await forwarded(service, expected);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(server.url),
+        );
+      await more(data);
+      cpSync(data, old, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+      await more(data);
+      const { child, log } = spawnService(old, forwarding(server.url));
+      const [code] = await once(child, 'close');
+      expect(log.map(({ err }) => JSON.stringify(err)).join('\n')).to.match(
+        /has shipment 2 of edge_logs .* has sent 1\. It is a copy/,
+      );
+      expect(code).to.equal(EX_CONFIG);
+      await more(data);
+      expect(await differences(server, [expected])).to.deep.equal([]);
+    },
+  );
+
+  clickhouseCase(
+    'F05',
+    'without the setting a store ends with 78 while rows of it may be there already, and else keeps its rows',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      // Questions arrive, and no file does.
+      const mute = await openProxy(server.url, () => ({ cutRequestAfter: 5000 }));
+      await withService(
+        data,
+        async (service) => {
+          dropLines(data, expected, 100);
+          await eventually(() =>
+            expect(readdirSync(join(data, 'store/outbox'))).to.deep.equal(['edge_logs-1.parquet']),
+          );
+          await service.end('SIGKILL');
+        },
+        forwarding(mute.url),
+      ).finally(() => mute.close());
+      const { child, errors } = spawnService(data);
+      const [code] = await once(child, 'close');
+      expect(errors.join('\n')).to.match(
+        /^TAILPOND_CLICKHOUSE_URL: expected http:\S+ until what was sent is known to be there/m,
+      );
+      expect(code).to.equal(EX_CONFIG);
+      const again = await openProxyTo(mute.url, server.url);
+      await withService(
+        data,
+        async (service) => {
+          await forwarded(service, expected);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        forwarding(mute.url),
+      ).finally(() => again.close());
+      await withService(data, async (service) => {
+        dropLines(data, expected, 50);
+        await eventually(async () => expect(await edge(service)).to.include({ stored: 50 }));
+        expect(await service.end('SIGTERM')).to.equal(0);
+      });
+    },
+  );
+});
+
+function forwarding(url: string): SpawnOptions {
+  return { env: { TAILPOND_CLICKHOUSE_URL: url } };
+}
+
+/** A plain proxy in the place of one that was closed. */
+async function openProxyTo(place: string, target: string) {
+  return openProxy(target, () => 'passes', Number(new URL(place).port));
+}
+
+/** A third of the connections meets with something. */
+function fateOf(random: () => number): Fate {
+  const kind = random();
+  if (kind < 0.1) return { cutRequestAfter: Math.floor(random() * 40_000) };
+  if (kind < 0.25) return { cutReplyAfter: Math.floor(random() * 1500) };
+  if (kind < 0.3) return { holdReplyMs: 2000 };
+  return 'passes';
+}
+
+async function edge(service: Service) {
+  const entry = (await ledger(service)).find(({ source }) => source === 'edge_logs');
+  if (!entry) throw new Error('the ledger has no entry of edge_logs');
+  return entry;
+}
+
+/** Waits until every expected row has left the store. */
+async function forwarded(service: Service, expected: ExpectedLines): Promise<void> {
+  await eventually(async () => {
+    for (const entry of await ledger(service)) {
+      const { rows } = expected.expected(entry.source);
+      expect(entry, entry.source).to.include({ rows, forwarded: rows, stored: 0 });
+    }
+  }, 180_000);
+}
+
+/** Rows that are not in ClickHouse once, and those that nobody has written. */
+async function differences(
+  { client }: ClickHouseServer,
+  expected: readonly ExpectedLines[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const source of SOURCES) {
+    const answer = await client.query({
+      query: `select id, count() as times from ${source} group by id`,
+      format: 'JSONEachRow',
+    });
+    const times = new Map(
+      (await answer.json<{ id: string; times: string }>()).map((row) => [
+        row.id,
+        Number(row.times),
+      ]),
+    );
+    const ids = expected.flatMap((each) => each.ids(source));
+    for (const id of ids)
+      if (times.get(id) !== 1) found.push(`${source} ${id}: ${times.get(id) ?? 0} times`);
+    if (times.size > ids.length) found.push(`${source}: ${times.size} ids, of ${ids.length}`);
+  }
+  return found.slice(0, 10);
+}
+
+/** Shipments that are not there whole in one partition. */
+async function parts({ client }: ClickHouseServer): Promise<unknown[]> {
+  const answer = await client.query({
+    query: `select _node, _seq from edge_logs group by _node, _seq having uniqExact(_partition_id) > 1`,
+    format: 'JSONEachRow',
+  });
+  return answer.json();
+}

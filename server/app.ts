@@ -10,7 +10,7 @@ import { adminRoutes } from './admin/index.ts';
 import { accessToken, VARY } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
-import type { Forwarder } from './clickhouse/index.ts';
+import type { Answers, Forwarder } from './clickhouse/index.ts';
 import { consolePages } from './console/index.ts';
 import type { Cache } from './endpoints/cache.ts';
 import { endpointRoutes } from './endpoints/index.ts';
@@ -38,6 +38,8 @@ export interface AppDeps {
   readonly pushFiles: Pick<PushFiles, 'append'>;
   /** What forwards rows; null: they stay. */
   readonly forwarder: Pick<Forwarder, 'status'> | null;
+  /** What asks where rows are forwarded to; null: they stay. */
+  readonly answers: Answers | null;
   /** What retention goes by. */
   readonly limits: Limits;
   readonly endpoints: Endpoints;

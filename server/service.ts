@@ -10,7 +10,6 @@ import { createApp, createStartingApp } from './app.ts';
 import { readToken, type Token } from './auth/root-token.ts';
 import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
-import { startForwarding } from './clickhouse/index.ts';
 import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
 import { ROOT } from './config/package-root.ts';
@@ -176,7 +175,11 @@ export async function runService(
       },
     };
     closers.splice(-1, 0, await control(folder, commands, logger));
-    const endpoints = await openEndpoints(endpointFolders(config), opened);
+    const endpoints = await openEndpoints(
+      endpointFolders(config),
+      opened,
+      config.clickhouse !== null,
+    );
     const reloadAll = coalesced(async () => {
       if (draining) return;
       reloadTokens();
@@ -201,15 +204,10 @@ export async function runService(
     const limits = limitsOf(config);
     const retention = startRetention({ retention: opened.retention, limits, log: logger });
     closers.push(retention.close);
-    const forwarder =
-      config.clickhouse &&
-      (await startForwarding({
-        config: config.clickhouse,
-        store: opened,
-        log: logger,
-        onForeign: (error) => crash(error, 'rows are not forwarded', () => exit(EX_CONFIG)),
-      }));
-    if (forwarder) closers.push(forwarder.close);
+    const forwarding = await openForwarding(config, opened, logger, (error) =>
+      crash(error, 'rows are not forwarded', () => exit(EX_CONFIG)),
+    );
+    if (forwarding) closers.push(forwarding.close);
     else if (config.settling)
       closers.push(startSettling({ store: opened, ingest, log: logger }).close);
     const cache = createCache({
@@ -225,7 +223,8 @@ export async function runService(
       store: opened,
       ingest,
       pushFiles,
-      forwarder,
+      forwarder: forwarding?.forwarder ?? null,
+      answers: forwarding?.answers ?? null,
       limits,
       endpoints,
       cache,
@@ -283,6 +282,28 @@ function limitsOf(config: Config): Limits {
   if (!config.clickhouse) return config;
   const maxSourceBytes = ofEach(Number.POSITIVE_INFINITY);
   return { ...config, rowsStay: true, maxBytes: Number.POSITIVE_INFINITY, maxSourceBytes };
+}
+
+/** Forwards the rows of a store, and asks where they are then; null where they stay. Throws ConfigError. */
+async function openForwarding(
+  { clickhouse: config, queryTimeoutMs }: Config,
+  store: Store,
+  log: Logger,
+  onForeign: (error: Error) => void,
+) {
+  if (!config) return null;
+  // Whoever forwards nothing need not load it.
+  const { openAnswers, startForwarding } = await import('./clickhouse/index.ts');
+  const answers = openAnswers(config, queryTimeoutMs);
+  const forwarder = await startForwarding({ config, store, log, onForeign });
+  return {
+    forwarder,
+    answers,
+    async close() {
+      await forwarder.close();
+      await answers.close();
+    },
+  };
 }
 
 /** Throws ConfigError where rows may be in ClickHouse already, so that they must not be settled or removed. */

@@ -75,7 +75,7 @@ async function namesOf(folders: readonly string[], config: Config): Promise<stri
   const folder = await mkdtemp(join(tmpdir(), 'tailpond-check-'));
   try {
     return await withStoppedStore(folder, config, 'tailpond check', async (store) =>
-      (await loadEndpoints(folders, store)).all.map(({ name }) => name),
+      (await loadEndpoints(folders, store, config.clickhouse !== null)).all.map(({ name }) => name),
     );
   } catch (error) {
     if (error instanceof QueryFileError) throw error;

@@ -36,8 +36,15 @@ export async function withOwnStore<T>(
   makeFolder(folder, 0o700);
   return withStoppedStore(folder, config, 'tailpond query', async (store) => {
     const token = readToken(config, folder);
+    const answers =
+      config.clickhouse &&
+      (await import('../clickhouse/index.ts')).openAnswers(
+        config.clickhouse,
+        config.queryTimeoutMs,
+      );
     const { express } = createApp({
       forwarder: null,
+      answers,
       tokens: openTokens(token.value, tokenFileOf(config)),
       rateLimit: null,
       corsOrigin: null,
@@ -45,7 +52,7 @@ export async function withOwnStore<T>(
       ingest: NO_INGEST,
       pushFiles: { append: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE')) },
       limits: config,
-      endpoints: await openEndpoints(endpointFolders(config), store),
+      endpoints: await openEndpoints(endpointFolders(config), store, answers !== null),
       cache: createCache({ maxEntries: 1, maxBytes: 1 }),
       logger: pino({ level: 'silent' }),
       isDraining: () => false,
@@ -58,6 +65,7 @@ export async function withOwnStore<T>(
     } finally {
       server.close();
       server.closeAllConnections();
+      await answers?.close();
     }
   });
 }

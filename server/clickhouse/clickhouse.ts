@@ -6,9 +6,9 @@ import { COLUMNS, type ColumnInfo, TABLE, type TableInfo, tableFaults } from './
 import type { Warehouse } from './ship.ts';
 import { tokenOf } from './shipment.ts';
 
-export interface ClickHouseOptions {
-  /** The servers, each a shard of its own, by the URLs of their HTTP interface. */
-  readonly endpoints: readonly string[];
+export interface ServerOptions {
+  /** Of its HTTP interface. */
+  readonly url: string;
   readonly database: string;
   readonly user: string;
   readonly password: string;
@@ -48,29 +48,26 @@ const INSERT = {
   input_format_null_as_default: 0,
 } as const;
 
-/** A ClickHouse, or several, as what shipments are sent to. */
-export function openClickHouse(options: ClickHouseOptions): ClickHouse {
-  const { endpoints, database, user, password } = options;
-  const clients = new Map<string, ClickHouseClient>(
-    endpoints.map((url) => [
-      url,
-      createClient({
-        url,
-        database,
-        username: user,
-        password,
-        application: 'tailpond',
-        request_timeout: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
-        // What fails is told by whoever asked, with what it was for.
-        log: { level: 127 },
-      }),
-    ]),
-  );
+export function createServerClient({ url, database, user, password }: ServerOptions) {
+  return createClient({
+    url,
+    database,
+    username: user,
+    password,
+    application: 'tailpond',
+    request_timeout: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+    // What fails is told by whoever asked, with what it was for.
+    log: { level: 127 },
+  });
+}
+
+/** A ClickHouse of one server or several, by their URLs, as what shipments are sent to. */
+export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): ClickHouse {
   const clientOf = (endpoint: string): ClickHouseClient => {
     const client = clients.get(endpoint);
     if (!client)
       throw new Error(
-        `A shipment was begun to ${endpoint}, which is not among ${endpoints.join(', ')}: name it again until the shipment is there.`,
+        `A shipment was begun to ${endpoint}, which is not among ${[...clients.keys()].join(', ')}: name it again until the shipment is there.`,
       );
     return client;
   };

@@ -12,6 +12,8 @@ export interface ForwarderOptions {
   >;
   /** The server that rows are sent to. */
   readonly endpoint: string;
+  /** Another value whenever lines were stored. */
+  storedUs(): bigint;
   readonly log: Pick<IngestLog, 'info' | 'warn' | 'error'>;
   /** Called where lines would be stored twice, so that the process must end. */
   onForeign(error: ForeignShipments): void;
@@ -66,11 +68,13 @@ function startLane(
   options: ForwarderOptions,
   { finish, stop: signal }: { readonly finish: AbortSignal; readonly stop: AbortSignal },
 ) {
-  const { outbox, clickhouse, endpoint, log, onForeign } = options;
+  const { outbox, clickhouse, endpoint, storedUs, log, onForeign } = options;
   let trouble: string | null = null;
   let stopped: string | null = null;
   let pauseMs = FIRST_PAUSE_MS;
   let verifiedAt = Number.NEGATIVE_INFINITY;
+  /** What `storedUs` was when the source had no rows; null while it may have some. */
+  let emptyAt: bigint | null = null;
 
   const pause = async (error: unknown) => {
     if (trouble === null)
@@ -102,10 +106,13 @@ function startLane(
   /** Whether more is to be sent at once. */
   const sendNext = async (): Promise<boolean> => {
     await verify();
+    const stored = storedUs();
+    if (stored === emptyAt) return false;
     const open = await outbox.open(source);
     const next = open
       ? { shipment: open, hasMore: true }
       : await outbox.cut(source, endpoint, signal);
+    emptyAt = next ? null : stored;
     if (!next) return false;
     await ship(next.shipment, {
       outbox,

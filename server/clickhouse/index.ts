@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { SOURCES } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
-import type { Store } from '../store/index.ts';
-import { type ClickHouse, openClickHouse } from './clickhouse.ts';
+import { AppError } from '../errors.ts';
+import type { Rows, Store } from '../store/index.ts';
+import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
+import { allOf } from './schema.ts';
+import { type Statement, select } from './select.ts';
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
 
 export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
   readonly config: ClickHouseConfig;
-  readonly store: Pick<Store, 'outbox'>;
+  readonly store: Pick<Store, 'outbox' | 'commits'>;
 }
 
 /** Forwards the rows of a store to ClickHouse, from now on, until closed. Throws ConfigError. */
@@ -22,7 +27,13 @@ export async function startForwarding({
   const outbox = await store.outbox();
   const endpoint = shardOf(outbox.node, config.urls);
   options.log.info({ endpoint, node: outbox.node }, 'rows are forwarded to ClickHouse');
-  const forwarder = startForwarder({ ...options, outbox, clickhouse, endpoint });
+  const forwarder = startForwarder({
+    ...options,
+    outbox,
+    clickhouse,
+    endpoint,
+    storedUs: () => store.commits().storedUs,
+  });
   return {
     ...forwarder,
     async close() {
@@ -32,15 +43,46 @@ export async function startForwarding({
   };
 }
 
+/** Asks ClickHouse, which holds the rows that were forwarded. */
+export interface Answers {
+  /** Runs a statement; `values` are of its parameters. Throws AppError. */
+  select(
+    statement: Statement,
+    values: Readonly<Record<string, string | null>>,
+    maxRows: number,
+    signal: AbortSignal,
+  ): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+/** Opens what asks ClickHouse: the first of the servers that answers. Throws ConfigError. */
+export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answers {
+  const clients = clientsOf(config);
+  const tables = Object.fromEntries(
+    SOURCES.map((source) => [source, config.cluster === null ? source : allOf(source)]),
+  );
+  return {
+    async select(statement, values, maxRows, signal) {
+      const options = { maxRows, timeoutMs, signal };
+      let failure: unknown;
+      for (const client of clients.values())
+        try {
+          return await select(client, statement, { ...values, ...tables }, options);
+        } catch (error) {
+          if (!(error instanceof AppError && error.code === 'UNHEALTHY')) throw error;
+          failure = error;
+        }
+      throw failure;
+    },
+    async close() {
+      for (const client of clients.values()) await client.close();
+    },
+  };
+}
+
 /** The servers that the settings name. Throws ConfigError. */
-export function openConfigured({
-  urls,
-  database,
-  user,
-  passwordFile,
-}: ClickHouseConfig): ClickHouse {
-  const password = passwordFile === null ? '' : readPassword(passwordFile);
-  return openClickHouse({ endpoints: urls, database, user, password });
+export function openConfigured(config: ClickHouseConfig): ClickHouse {
+  return openClickHouse(clientsOf(config));
 }
 
 /** The server that takes a store's rows. One that is added takes over some of the stores, and the others stay where they are. */
@@ -49,6 +91,17 @@ export function shardOf(node: string, urls: readonly string[]): string {
   const [first] = [...urls].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));
   if (first === undefined) throw new Error('BUG: there is no server');
   return first;
+}
+
+/** A client of each server, by its URL. */
+function clientsOf({
+  urls,
+  database,
+  user,
+  passwordFile,
+}: ClickHouseConfig): Map<string, ClickHouseClient> {
+  const password = passwordFile === null ? '' : readPassword(passwordFile);
+  return new Map(urls.map((url) => [url, createServerClient({ url, database, user, password })]));
 }
 
 function readPassword(path: string): string {

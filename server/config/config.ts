@@ -218,6 +218,15 @@ export const SETTINGS = [
     description: 'A file that holds the password of that user. Without it: no password.',
   },
   {
+    name: 'TAILPOND_CLICKHOUSE_CLUSTER',
+    key: 'clickhouseCluster',
+    default: '',
+    expected: 'a name of letters, digits and _',
+    parse: sqlName,
+    description:
+      'The cluster of ClickHouse that has the tables. Answers are then of all of its shards. It is needed where TAILPOND_CLICKHOUSE_URL names several servers.',
+  },
+  {
     name: 'TAILPOND_MAX_CONNECTIONS',
     key: 'maxConnections',
     default: '512',
@@ -254,6 +263,8 @@ export interface ClickHouseConfig {
   readonly database: string;
   readonly user: string;
   readonly passwordFile: string | null;
+  /** Whose shards hold the rows together; null: one server holds all. */
+  readonly cluster: string | null;
 }
 
 /** The settings as the service uses them. */
@@ -320,6 +331,10 @@ export function readConfig(env: Environment): { config: Config; warnings: string
   ) as Values;
   if (values.token && values.tokenFile)
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
+  if ((values.clickhouseUrl?.length ?? 0) > 1 && !values.clickhouseCluster)
+    faults.push(
+      'TAILPOND_CLICKHOUSE_CLUSTER: expected the name of the cluster, as TAILPOND_CLICKHOUSE_URL names several servers, got none',
+    );
   const warnings = unknownVariables(env);
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
@@ -336,6 +351,7 @@ function configOf({
   clickhouseDatabase: database,
   clickhouseUser: user,
   clickhousePasswordFile: passwordFile,
+  clickhouseCluster: cluster,
   ...values
 }: Values): Config {
   return {
@@ -355,6 +371,7 @@ function configOf({
       database: database ?? '',
       user: user ?? '',
       passwordFile,
+      cluster,
     },
   };
 }

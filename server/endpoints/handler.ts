@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { accessOf } from '../auth/middleware.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import type { Access } from '../auth/tokens.ts';
+import type { Answers } from '../clickhouse/index.ts';
 import { AppError } from '../errors.ts';
 import { encodeRows, type Format, formatOf, MEDIA_TYPES } from '../formats/index.ts';
 import { redact } from '../formats/redact.ts';
@@ -33,6 +34,8 @@ export type Measure = <T>(asked: Asked, run: () => Promise<T>) => Promise<T>;
 export interface EndpointDeps extends FreshnessDeps {
   readonly endpoints: Endpoints;
   readonly store: Store;
+  /** Where rows are forwarded: asks what holds them. */
+  readonly answers: Answers | null;
   readonly cache: Cache;
   readonly measure: Measure;
 }
@@ -140,7 +143,7 @@ async function answer(
   const checked = await checkParameters(query, values, store, signal);
   const { rows, sources } = own
     ? await deps.callerSql.run({ asked: own, query, values: checked, signal })
-    : { rows: await run(query, checked, store, signal), sources: query.sources };
+    : { rows: await run(query, checked, deps, signal), sources: query.sources };
   return {
     body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),
     headers: {
@@ -153,10 +156,15 @@ async function answer(
 async function run(
   query: SavedQuery,
   values: Values,
-  store: Store,
-  signal?: AbortSignal,
+  { store, answers }: Pick<AnswerDeps, 'store' | 'answers'>,
+  signal: AbortSignal,
 ): Promise<Rows> {
-  const options = signal ? { maxRows: query.maxRows, signal } : { maxRows: query.maxRows };
+  if (answers && query.clickhouse) {
+    const most = query.windows?.rows ?? Number.POSITIVE_INFINITY;
+    const rows = await answers.select(query.clickhouse, values, query.maxRows, signal);
+    return { ...rows, truncated: rows.truncated || rows.rows.length >= most };
+  }
+  const options = { maxRows: query.maxRows, signal };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
   if (!query.windows) return ask(query.sql, {});
   const question = questionOf(query, query.windows);

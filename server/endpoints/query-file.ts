@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { View } from '../caller-sql/index.ts';
+import type { Statement } from '../clickhouse/select.ts';
 import { PARAMETER_TYPES, type Parameter, type ParameterType } from '../http/route.ts';
 import { type Fail, translatePlaceholders } from './placeholders.ts';
 
@@ -34,6 +35,8 @@ export interface SavedQuery {
   readonly pinned: boolean;
   /** The statement, each `@name` written `$name`. */
   readonly sql: string;
+  /** The statement for ClickHouse, where rows are forwarded to it; filled in when the query is prepared. */
+  readonly clickhouse: Statement | null;
   /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
   readonly views: ReadonlyMap<string, View>;
   /** The sources that it reads; filled in as well. */
@@ -149,6 +152,7 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     windows,
     pinned: used.has(PINNED_PROJECT),
     sql,
+    clickhouse: null,
     views: new Map(),
     sources: [],
   };

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isSource } from '../../ingest/index.ts';
+import type { Statement } from '../clickhouse/select.ts';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
-import { EngineError, type Store } from '../store/index.ts';
+import { EngineError, type RowColumn, type Store } from '../store/index.ts';
 import { oldestOf } from './newest-rows.ts';
 import { checkParameters } from './parameters.ts';
-import { parseQueryFile, QueryFileError, type SavedQuery } from './query-file.ts';
+import { PINNED_PROJECT, parseQueryFile, QueryFileError, type SavedQuery } from './query-file.ts';
 import { partsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
@@ -26,15 +27,16 @@ export interface OpenEndpoints extends Endpoints {
 export async function openEndpoints(
   folders: readonly string[],
   store: EndpointStore,
+  isForwarded: boolean,
 ): Promise<OpenEndpoints> {
-  let current = await loadEndpoints(folders, store);
+  let current = await loadEndpoints(folders, store, isForwarded);
   return {
     get all() {
       return current.all;
     },
     find: (nameOrId) => current.find(nameOrId),
     async reload() {
-      current = await loadEndpoints(folders, store);
+      current = await loadEndpoints(folders, store, isForwarded);
     },
   };
 }
@@ -47,17 +49,19 @@ export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): strin
 type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment' | 'members'>;
 
 /**
- * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it. Throws
- * QueryFileError for the first that is not right: nothing is served that could fail at the first request.
+ * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it; where rows are forwarded,
+ * also its statement for ClickHouse, of the same name in the folder `clickhouse` beside it. Throws QueryFileError for the first that is not
+ * right: nothing is served that could fail at the first request.
  */
 export async function loadEndpoints(
   folders: readonly string[],
   store: EndpointStore,
+  isForwarded = false,
 ): Promise<Endpoints> {
   const all: SavedQuery[] = [];
   for (const file of folders.flatMap(filesOf)) {
     const query = parseQueryFile(basename(file, '.sql'), file, read(file));
-    await prepare(query, file, store);
+    const columns = await prepare(query, file, store);
     if (all.some(({ name }) => name === query.name))
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
@@ -66,6 +70,9 @@ export async function loadEndpoints(
     all.push({
       ...query,
       sql,
+      clickhouse: isForwarded
+        ? readStatement(query, join(dirname(file), 'clickhouse', basename(file)), columns)
+        : null,
       views: query.sandboxing ? views : new Map(),
       sources: tables.filter(isSource),
     });
@@ -109,8 +116,12 @@ function isOfText(error: unknown): error is EngineError {
   return error instanceof EngineError && (error.kind === 'statement' || error.kind === 'input');
 }
 
-async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
-  const { select, columns } = await store.describe(query.sql).catch((error: Error) => {
+async function prepare(
+  query: SavedQuery,
+  file: string,
+  store: EndpointStore,
+): Promise<RowColumn[]> {
+  const { select, columns, types } = await store.describe(query.sql).catch((error: Error) => {
     if (!isOfText(error)) throw error;
     throw new QueryFileError(file, error.line ?? 1, error.message);
   });
@@ -136,4 +147,33 @@ async function prepare(query: SavedQuery, file: string, store: EndpointStore) {
   await checkParameters(query, Object.fromEntries(presets), store).catch((error: Error) => {
     throw new QueryFileError(file, 1, `a preset is wrong: ${error.message}`);
   });
+  return columns.map((name, i) => {
+    const type = types[i] ?? '';
+    return { name, type, kind: type === 'JSON' ? 'json' : 'plain' };
+  });
+}
+
+/** The statement for ClickHouse, whose parameters are those of the query, and tables of sources. */
+function readStatement(query: SavedQuery, file: string, columns: readonly RowColumn[]): Statement {
+  const sql = read(file);
+  const used = sql.split('\n').flatMap((text, i) => {
+    const names = text.replace(/--.*/, '').matchAll(/\{(\w+)\s*:\s*(\w+)/g);
+    return Array.from(names, ([, name = '', type]) => ({ name, type, line: i + 1 }));
+  });
+  const known = [...query.parameters.map(({ name }) => name), PINNED_PROJECT];
+  for (const { name, type, line } of used)
+    if (type === 'Identifier' ? !isSource(name) : !known.includes(name))
+      throw new QueryFileError(
+        file,
+        line,
+        `"${name}" is ${type === 'Identifier' ? 'not a source' : 'no parameter of the endpoint'}`,
+      );
+  for (const name of query.pinned ? [PINNED_PROJECT] : [])
+    if (!used.some((each) => each.name === name))
+      throw new QueryFileError(
+        file,
+        1,
+        `it does not use {${name}}, as the endpoint's own file does`,
+      );
+  return { sql, columns };
 }

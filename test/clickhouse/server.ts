@@ -21,8 +21,15 @@ export interface ClickHouseServer {
 }
 
 export interface ServerOptions {
+  /** Free ones by default. */
+  readonly ports?: Ports;
   /** More of the configuration, in XML: users, or `remote_servers`. */
   readonly config?: string;
+}
+
+interface Ports {
+  readonly http: number;
+  readonly tcp: number;
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -39,11 +46,11 @@ export function whyNoClickHouse(): string | null {
 export async function withClickHouse<T>(
   folder: string,
   action: (server: ClickHouseServer) => Promise<T>,
-  { config = '' }: ServerOptions = {},
+  { config = '', ports }: ServerOptions = {},
 ): Promise<T> {
   install();
   mkdirSync(folder, { recursive: true });
-  const [httpPort, tcpPort] = [await freePort(), await freePort()];
+  const { http: httpPort, tcp: tcpPort } = ports ?? (await freePorts());
   const url = `http://127.0.0.1:${httpPort}`;
   const [configFile, data] = [join(folder, 'config.xml'), join(folder, 'data')];
   writeFileSync(configFile, configuration({ folder, httpPort, tcpPort, more: config }));
@@ -69,6 +76,28 @@ export async function withClickHouse<T>(
     await client.close();
     if (child.exitCode === null && child.signalCode === null) await server.kill();
   }
+}
+
+/** Starts two servers, each a shard of the cluster `pond`. */
+export async function withTwoShards<T>(
+  folder: string,
+  action: (servers: readonly [ClickHouseServer, ClickHouseServer]) => Promise<T>,
+): Promise<T> {
+  const [a, b] = [await freePorts(), await freePorts()];
+  const shards = [a, b].map(
+    ({ tcp }) => `<shard><replica><host>127.0.0.1</host><port>${tcp}</port></replica></shard>`,
+  );
+  const config = `<remote_servers><pond>${shards.join('')}</pond></remote_servers>`;
+  return withClickHouse(
+    join(folder, 'a'),
+    (one) =>
+      withClickHouse(join(folder, 'b'), (other) => action([one, other]), { config, ports: b }),
+    { config, ports: a },
+  );
+}
+
+async function freePorts(): Promise<Ports> {
+  return { http: await freePort(), tcp: await freePort() };
 }
 
 /** The engine takes half a gigabyte: it is installed when it is needed first. */
@@ -113,6 +142,7 @@ function configuration(options: {
   const { folder, httpPort, tcpPort, more } = options;
   return `<clickhouse>
   <logger><level>error</level><console>1</console></logger>
+  <timezone>America/New_York</timezone>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${httpPort}</http_port>
   <tcp_port>${tcpPort}</tcp_port>

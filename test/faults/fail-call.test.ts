@@ -104,7 +104,7 @@ async function runWithFault(
     );
   } catch (error) {
     // A failure while it starts ends it with 1, for the supervisor to start it again.
-    if (started || !/the service ended with 1$/.test(String(error))) throw error;
+    if (started || !/the service ended with 1:/.test(String(error))) throw error;
     return 'exited';
   }
   return faulted ? 'answered' : 'unseen';

@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SOURCES } from '../../ingest/index.ts';
-import { schemaStatements } from '../../server/clickhouse/schema.ts';
 import { seeded } from '../bench/lines.ts';
 import { type Fate, openProxy } from '../clickhouse/proxy.ts';
-import { type ClickHouseServer, whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
+import {
+  type ClickHouseServer,
+  whyNoClickHouse,
+  withClickHouse,
+  withTwoShards,
+} from '../clickhouse/server.ts';
+import { makeShardTables, makeTables } from '../clickhouse/tables.ts';
 import {
   eventually,
   type Service,
@@ -21,6 +26,8 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { dropLines, ledger, startWriter } from './lines.ts';
 
 const EX_CONFIG = 78;
+const SHARDS =
+  'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
 
 /** A ClickHouse with the tables, and a folder beside it. */
 function clickhouseCase(
@@ -40,8 +47,7 @@ function clickhouseCase(
     () =>
       withFolder((folder) =>
         withClickHouse(join(folder, 'clickhouse'), async (server) => {
-          for (const query of schemaStatements({ cluster: null, replicated: false, days: 30 }))
-            await server.client.command({ query });
+          await makeTables(server);
           await action(server, folder);
         }),
       ),
@@ -205,11 +211,11 @@ describe('rows that are forwarded to ClickHouse', () => {
       const data = join(folder, 'data');
       const expected = newExpectedLines();
       // Questions arrive, and no file does.
-      const mute = await openProxy(server.url, () => ({ cutRequestAfter: 5000 }));
+      const mute = await openProxy(server.url, () => ({ cutRequestAfter: 40_000 }));
       await withService(
         data,
         async (service) => {
-          dropLines(data, expected, 100);
+          dropLines(data, expected, 5000);
           await eventually(() =>
             expect(readdirSync(join(data, 'store/outbox'))).to.deep.equal(['edge_logs-1.parquet']),
           );
@@ -239,6 +245,51 @@ describe('rows that are forwarded to ClickHouse', () => {
       });
     },
   );
+
+  const reason = whyNoClickHouse();
+  if (reason) notHere('F06', SHARDS, reason);
+  else
+    faultCase('F06', SHARDS, () =>
+      withFolder((folder) =>
+        withTwoShards(join(folder, 'clickhouse'), async (servers) => {
+          for (const server of servers) await makeShardTables(server);
+          const urls = servers.map(({ url }) => url).join(',');
+          const env = { TAILPOND_CLICKHOUSE_URL: urls, TAILPOND_CLICKHOUSE_CLUSTER: 'pond' };
+          const used = new Set<string>();
+          const all: ExpectedLines[] = [];
+          const rows = async ({ client }: ClickHouseServer) => {
+            const answer = await client.query({
+              query: 'select count() as n from edge_logs',
+              format: 'JSONEachRow',
+            });
+            return Number((await answer.json<{ n: string }>())[0]?.n);
+          };
+          // A node's id decides for its server: until both have some.
+          for (let n = 0; n < 20 && used.size < 2; n++) {
+            const [data, expected] = [join(folder, `node-${n}`), newExpectedLines(`node-${n}`)];
+            const before = await Promise.all(servers.map(rows));
+            await withService(
+              data,
+              async (service) => {
+                dropLines(data, expected, 10);
+                await forwarded(service, expected);
+                all.push(expected);
+                const after = await Promise.all(servers.map(rows));
+                const grown = servers.filter((_, i) => after[i] !== before[i]);
+                expect(grown).to.have.length(1);
+                used.add(grown[0]?.url ?? '');
+                // Of all nodes, whichever server has them.
+                const { body } = await service.get('/api/endpoints/query/logs.all?project=p');
+                expect(body.result).to.have.length(Math.min(100, all.length * 10));
+                expect(await service.end('SIGTERM')).to.equal(0);
+              },
+              { env },
+            );
+          }
+          expect(used.size).to.equal(2);
+        }),
+      ),
+    );
 });
 
 function forwarding(url: string): SpawnOptions {

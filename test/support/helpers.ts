@@ -272,6 +272,7 @@ export async function withApp<T>(
       });
       const { express, routes } = createApp({
         forwarder: settings.forwarder ?? null,
+        answers: null,
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),
         rateLimit: null,
         corsOrigin: settings.corsOrigin ?? null,

@@ -64,7 +64,7 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
     } catch (error) {
       lines.serviceEnds();
       // A supervisor must try again: 78 would tell it not to.
-      if (!full || !/the service ended with 1$/.test(String(error))) throw error;
+      if (!full || !/the service ended with 1:/.test(String(error))) throw error;
       tally.met.start = (tally.met.start ?? 0) + 1;
       return;
     }

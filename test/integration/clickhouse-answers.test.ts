@@ -1,0 +1,199 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { seeded } from '../bench/lines.ts';
+import { whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
+import { makeTables } from '../clickhouse/tables.ts';
+import { tokenFile } from '../faults/http.ts';
+import { ledger } from '../faults/lines.ts';
+import { eventually, type Service, withFolder, withService } from '../support/helpers.ts';
+import { missing } from '../support/missing.ts';
+import { SLOW } from '../support/slow.ts';
+
+const MINUTE = 60_000;
+const LINES = 6000;
+/** Where windows of `usage.api-counts` begin, in minutes before now: no line may stand so near that the clocks of two questions differ. */
+const EDGES = [15, 30, 60, 180, 1440, 4320, 10_080];
+const MARGIN = 4;
+const INTERVALS = [
+  'hourly',
+  'daily',
+  'minutely',
+  '15min',
+  '30min',
+  '1hr',
+  '3hr',
+  '1day',
+  '3day',
+  '7day',
+];
+const PATTERNS = [
+  'ref-1',
+  'ref-[12]',
+  '.',
+  'rest.v1',
+  'a.b',
+  '^https://ref-2',
+  'ref-1|ref-2',
+  '(?i)REF-3',
+  'ü',
+  'x{2,3}',
+  'storage.*object$',
+  'none of them',
+];
+const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none'];
+
+describe('answers of ClickHouse', () => {
+  it(`are those of the store, for the same lines and every parameter ${SLOW}`, async function () {
+    this.timeout(300_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withClickHouse(join(folder, 'clickhouse'), async (server) => {
+        await makeTables(server);
+        const lines = randomLines(Date.now());
+        const folders = ['here', 'forwarded'].map((name) => join(folder, name));
+        for (const data of folders) {
+          mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
+          appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
+        }
+        const [here = '', forwarded = ''] = folders;
+        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+        await withService(here, (one) =>
+          withService(
+            forwarded,
+            async (other) => {
+              await allThere(one, { stored: LINES });
+              await allThere(other, { forwarded: LINES });
+              await compare([one, here], [other, forwarded]);
+            },
+            { env },
+          ),
+        );
+      }),
+    );
+  });
+
+  it(`fail in words where ClickHouse is away, or the endpoint has no file for it ${SLOW}`, async function () {
+    this.timeout(120_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withClickHouse(join(folder, 'clickhouse'), async (server) => {
+        await makeTables(server);
+        await withService(
+          join(folder, 'data'),
+          async (service) => {
+            const path = '/api/endpoints/query/logs.all?project=p';
+            expect((await service.get(path)).body).to.deep.equal({ result: [] });
+            await server.kill();
+            const { status, body } = await service.get(path);
+            expect([status, body.detail]).to.deep.equal([503, 'ClickHouse does not answer.']);
+            await server.start();
+            expect((await service.get(path)).status).to.equal(200);
+          },
+          { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+        );
+      }),
+    );
+  });
+});
+
+/** Asks both services everything there is, by tokens of all projects and of one. */
+async function compare(
+  [one, here]: readonly [Service, string],
+  [other, there]: readonly [Service, string],
+): Promise<void> {
+  const files = [tokenFile(here), tokenFile(there)];
+  const pinned = files.map((file) => file.add({ scopes: ['query'], project: 'ref-1' }));
+  for (const { child } of [one, other]) child.kill('SIGHUP');
+  const ask = async (service: Service, path: string, token: string | undefined) => {
+    if (token === undefined) return service.get(path);
+    const response = await fetch(service.url + path, { headers: { 'X-API-KEY': token } });
+    return { status: response.status, body: await response.json() };
+  };
+  const isSame = async (path: string, tokens: readonly string[] = []) => {
+    const [a, b] = [await ask(one, path, tokens[0]), await ask(other, path, tokens[1])];
+    expect(a.status, path).to.equal(200);
+    expect(b, path).to.deep.equal(a);
+    return (a.body as { result: unknown[] }).result.length;
+  };
+  await eventually(async () =>
+    expect(
+      (await ask(other, '/api/endpoints/query/logs.all?project=ref-1', pinned[1])).status,
+    ).to.equal(200),
+  );
+  let rows = 0;
+  for (const interval of INTERVALS)
+    for (const pattern of PATTERNS) {
+      const path = `/api/endpoints/query/usage.api-counts?interval=${interval}&project=${encodeURIComponent(pattern)}`;
+      rows += await isSame(path);
+      if (pattern === 'ref-1') rows += await isSame(path, pinned);
+    }
+  const now = Date.now();
+  const bounds = [null, now - 20 * MINUTE, now - 2 * 1440 * MINUTE, now - 30 * 1440 * MINUTE];
+  for (const project of PROJECTS)
+    for (const from of bounds)
+      for (const until of bounds) {
+        const search = new URLSearchParams({ project });
+        if (from !== null) search.set('iso_timestamp_start', new Date(from).toISOString());
+        if (until !== null) search.set('iso_timestamp_end', new Date(until).toISOString());
+        rows += await isSame(`/api/endpoints/query/logs.all?${search}`);
+      }
+  // Answers without rows would all be the same.
+  expect(rows).to.be.above(5000);
+}
+
+async function allThere(service: Service, counts: Readonly<Record<string, number>>) {
+  await eventually(async () => {
+    const entry = (await ledger(service)).find(({ source }) => source === 'edge_logs');
+    expect(entry).to.include(counts);
+  }, 60_000);
+}
+
+/** Lines with odd URLs and metadata, each at a moment of its own. */
+function randomLines(nowMs: number): string[] {
+  const random = seeded(7);
+  const of = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  return Array.from({ length: LINES }, (_, i) => {
+    const at = nowMs - momentBefore(random) * MINUTE;
+    // Of two entries at one moment either may come first.
+    const micros = String(i % 1000).padStart(3, '0');
+    const timestamp = new Date(at).toISOString().replace('Z', `${micros}Z`);
+    const project = of(['ref-1', 'ref-2', 'ref-3', "o'ne", 'ü %', '\\N', null]);
+    const host = of(['ref-1.example.org', 'ref-2.example.org', 'REF-3.example.org', undefined]);
+    const path = of([
+      '/rest/v1/x',
+      '/storage/v1/object',
+      '/auth/v1/token',
+      '/realtime/v1',
+      '/',
+      undefined,
+    ]);
+    const tail = of(['', '?a=1', '?q=ü', '?line=a\nb', '?x=xxx', "?s='", '?t=a\tb']);
+    const url = of([undefined, `https://${host ?? 'ref-2'}${path ?? ''}${tail}`]);
+    const request = { method: of(['GET', 'POST']), path, host, url };
+    const metadata = of([
+      { request },
+      [{ request: [request] }],
+      { request, response: { status_code: of([200, 404, 500, null]) }, big: 9007199254740993n },
+    ]);
+    const event_message = of(['plain', "quote ' and \\", 'tab\tand\nline', 'ü 漢', '']);
+    return `${stringify({ id: `i${i}`, timestamp, project, event_message, metadata })}\n`;
+  });
+}
+
+/** Minutes, of the last eight days or so, mostly of the last hours. */
+function momentBefore(random: () => number): number {
+  for (;;) {
+    const minutes = 1 + 11_000 * random() ** 3;
+    if (EDGES.every((edge) => Math.abs(edge - minutes) > MARGIN)) return minutes;
+  }
+}
+
+/** JSON, with whole numbers as they are. */
+function stringify(value: unknown): string {
+  return JSON.stringify(value, (_, each) =>
+    typeof each === 'bigint' ? `<${each}>` : each,
+  ).replaceAll(/"<(\d+)>"/g, '$1');
+}

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ import {
 } from '../support/helpers.ts';
 import { type CaseOptions, faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
-import { dropLines, ledger, startWriter } from './lines.ts';
+import { drop, dropLines, ledger, startWriter } from './lines.ts';
 
 const EX_CONFIG = 78;
 const SHARDS =
@@ -215,10 +216,16 @@ describe('rows that are forwarded to ClickHouse', () => {
       await withService(
         data,
         async (service) => {
-          dropLines(data, expected, 5000);
-          await eventually(() =>
-            expect(readdirSync(join(data, 'store/outbox'))).to.deep.equal(['edge_logs-1.parquet']),
-          );
+          // They cannot be packed into less than half.
+          const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
+          drop(data, 'edge_logs/a.ndjson', Array.from({ length: 500 }, line).join(''));
+          // The file is there before it is committed that it may have been sent, and cut off after that.
+          await eventually(() => {
+            expect(readdirSync(join(data, 'store/outbox')).join()).to.match(
+              /^edge_logs-\d+\.parquet$/,
+            );
+            expect(mute.cuts()).to.be.above(0);
+          });
           await service.end('SIGKILL');
         },
         forwarding(mute.url),

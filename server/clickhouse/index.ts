@@ -8,7 +8,7 @@ import type { Rows, Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
 import { allOf } from './schema.ts';
-import { type Statement, select } from './select.ts';
+import { fetchRows, type RowsWanted, type Statement, select } from './select.ts';
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
 
@@ -52,6 +52,8 @@ export interface Answers {
     maxRows: number,
     signal: AbortSignal,
   ): Promise<Rows>;
+  /** Writes rows of a source to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,19 +63,27 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
   const tables = Object.fromEntries(
     SOURCES.map((source) => [source, config.cluster === null ? source : allOf(source)]),
   );
+  /** Asks the first server that answers. */
+  const first = async <T>(ask: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
+    let failure: unknown;
+    for (const client of clients.values())
+      try {
+        return await ask(client);
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'UNHEALTHY')) throw error;
+        failure = error;
+      }
+    throw failure;
+  };
   return {
-    async select(statement, values, maxRows, signal) {
-      const options = { maxRows, timeoutMs, signal };
-      let failure: unknown;
-      for (const client of clients.values())
-        try {
-          return await select(client, statement, { ...values, ...tables }, options);
-        } catch (error) {
-          if (!(error instanceof AppError && error.code === 'UNHEALTHY')) throw error;
-          failure = error;
-        }
-      throw failure;
-    },
+    select: (statement, values, maxRows, signal) =>
+      first((client) =>
+        select(client, statement, { ...values, ...tables }, { maxRows, timeoutMs, signal }),
+      ),
+    fetch: (wanted, path, signal) =>
+      first((client) =>
+        fetchRows(client, tables[wanted.source] ?? '', wanted, path, { timeoutMs, signal }),
+      ),
     async close() {
       for (const client of clients.values()) await client.close();
     },

@@ -1,4 +1,7 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { isoUtc, type Plain, type RowColumn, type Rows } from '../store/index.ts';
 
@@ -22,6 +25,7 @@ const CODES: Readonly<Record<string, 'QUERY_TIMEOUT' | 'QUERY_TOO_LARGE' | 'OVER
   241: 'QUERY_TOO_LARGE',
   307: 'QUERY_TOO_LARGE',
 };
+const TOO_MANY_ROWS = '396';
 
 /** Runs one SELECT. Throws AppError, or that the answer has other columns than it must. */
 export async function select(
@@ -38,11 +42,8 @@ export async function select(
       format: 'JSONCompactEachRowWithNamesAndTypes',
       abort_signal: AbortSignal.any([signal, timeout]),
       clickhouse_settings: {
-        max_execution_time: Math.ceil(timeoutMs / 1000),
-        cancel_http_readonly_queries_on_client_close: 1,
+        ...readSettings(timeoutMs),
         output_format_json_quote_64bit_integers: 1,
-        // A query that fails after its first rows else looks as if it had ended.
-        wait_end_of_query: 1,
       },
     });
     const [names = [], types = [], ...lines] = await answer.json<Cell[]>();
@@ -87,10 +88,76 @@ function microsOf(text: string): bigint {
 
 function asAppError(error: unknown): unknown {
   if (error instanceof ClickHouseError) {
+    if (error.code === TOO_MANY_ROWS)
+      return new AppError('QUERY_TOO_LARGE', {
+        detail: `SQL is run over at most ${MOST_ROWS} rows of the project and the time that are asked for, and these have more: narrow the time by iso_timestamp_start and iso_timestamp_end.`,
+        cause: error,
+      });
     const code = CODES[error.code];
     return code ? new AppError(code, { cause: error }) : error;
   }
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) return error;
   return new AppError('UNHEALTHY', { detail: 'ClickHouse does not answer.', cause: error });
+}
+
+/** Rows of a source that are asked for. */
+export interface RowsWanted {
+  readonly source: Source;
+  /** Null: of every project. */
+  readonly project: string | null;
+  /** Inclusive bounds of the timestamp, ISO 8601; null: none. */
+  readonly from: string | null;
+  readonly until: string | null;
+}
+
+/** So many rows, and bytes of them, are fetched to be asked here. */
+const MOST_ROWS = 100_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
+const REQUEST_COLUMNS = ', path, url, host';
+
+/** Writes rows of the table `table` to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+export async function fetchRows(
+  client: ClickHouseClient,
+  table: string,
+  { source, project, from, until }: RowsWanted,
+  path: string,
+  { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+): Promise<void> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const ends = AbortSignal.any([signal, timeout]);
+  try {
+    const { stream } = await client.exec({
+      query: `select ${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}
+        from {table:Identifier}
+        where ({project:Nullable(String)} is null or project = {project:Nullable(String)})
+          and timestamp >= coalesce(parseDateTime64BestEffort({from:Nullable(String)}, 6, 'UTC'), toDateTime64('1969-12-31 00:00:00', 6, 'UTC'))
+          and timestamp <= coalesce(parseDateTime64BestEffort({until:Nullable(String)}, 6, 'UTC'), toDateTime64('2201-12-31 00:00:00', 6, 'UTC'))
+        format Parquet`,
+      query_params: { table, project, from, until },
+      abort_signal: ends,
+      clickhouse_settings: {
+        ...readSettings(timeoutMs),
+        max_result_rows: String(MOST_ROWS),
+        max_result_bytes: String(MOST_BYTES),
+        result_overflow_mode: 'throw',
+        output_format_parquet_string_as_string: 1,
+      },
+    });
+    await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal: ends });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (timeout.aborted) throw new AppError('QUERY_TIMEOUT', { cause: error });
+    throw asAppError(error);
+  }
+}
+
+function readSettings(timeoutMs: number) {
+  return {
+    max_execution_time: Math.ceil(timeoutMs / 1000),
+    cancel_http_readonly_queries_on_client_close: 1,
+    // A query that fails after its first rows else looks as if it had ended.
+    wait_end_of_query: 1,
+  } as const;
 }

@@ -10,6 +10,7 @@ import {
 } from '../caller-sql/index.ts';
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
+import type { FetchedRows } from './fetched-rows.ts';
 import { newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
@@ -62,10 +63,13 @@ const ALL = REACHES.length - 1;
 type Readers = Pick<Store, 'callerPool' | 'span' | 'mayHave'>;
 
 /**
- * A question is asked by the statement of the least reach, which is planned soonest; where that meets a row beyond its reach, all of the
+ * Where rows are forwarded, they are fetched first, and one statement is asked of them. Else a question is asked by the statement of the least reach, which is planned soonest; where that meets a row beyond its reach, all of the
  * question is asked again by the next one (docs/decisions/0022).
  */
-export function createCallerSql(store: Readers): CallerSqlRunner {
+export function createCallerSql(
+  store: Readers,
+  fetched: FetchedRows | null = null,
+): CallerSqlRunner {
   /** The place of the least reach of each view that had a row beyond another, and until when. */
   const known = new Map<string, { readonly place: number; readonly untilMs: number }>();
   const placeOf = (view: string) => {
@@ -95,7 +99,19 @@ export function createCallerSql(store: Readers): CallerSqlRunner {
     );
   };
   return {
-    run(question) {
+    async run(question) {
+      if (fetched) {
+        const translation = await translator(question, store)('all');
+        const sources = sourcesOf(translation, question.query);
+        return fetched.over(sources, question, (place) =>
+          answered(
+            { ...translation, sql: place(translation.sql), newest: null },
+            question,
+            store,
+            'all',
+          ),
+        );
+      }
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
       return attempt(question, translator(question, store), Math.max(0, ...places));
@@ -142,12 +158,17 @@ async function answered(
     store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
   try {
     const rows = await run(translation, query, values, store, ask);
-    const read = [...translation.views].flatMap((view) => query.views.get(view)?.tables ?? []);
-    return { rows, sources: [...new Set(read)].filter(isSource) };
+    return { rows, sources: sourcesOf(translation, query) };
   } catch (error) {
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
     throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
   }
+}
+
+/** The sources whose rows the views of a statement give. */
+function sourcesOf({ views }: Translation, query: SavedQuery): Source[] {
+  const read = [...views].flatMap((view) => query.views.get(view)?.tables ?? []);
+  return [...new Set(read)].filter(isSource);
 }
 
 /** The whole message: others quote what the caller wrote. */

@@ -16,6 +16,7 @@ import {
   createCallerSql,
   parseCallerSql,
 } from './caller-sql.ts';
+import { createFetchedRows } from './fetched-rows.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import { newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
@@ -46,7 +47,13 @@ export interface EndpointDeps extends FreshnessDeps {
  */
 export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string }> {
   const { endpoints, cache } = deps;
-  const answers = { ...deps, callerSql: createCallerSql(deps.store) };
+  const answers = {
+    ...deps,
+    callerSql: createCallerSql(
+      deps.store,
+      deps.answers && createFetchedRows(deps.store, deps.answers),
+    ),
+  };
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
     if (!query) throw new AppError('ENDPOINT_UNKNOWN');

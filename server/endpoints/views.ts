@@ -1,4 +1,4 @@
-import { isSource } from '../../ingest/index.ts';
+import { isSource, type Source } from '../../ingest/index.ts';
 import type { Kind, View } from '../caller-sql/index.ts';
 import { type MemberColumns, pathKey } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Readers, type Store } from '../store/index.ts';
@@ -54,10 +54,14 @@ export interface Parts {
   readonly sql: string;
 }
 
-/** The parts of a saved query. Throws what the engine finds wrong with it. */
+/**
+ * The parts of a saved query. Where rows are fetched before they are asked, views read from what `fetched` calls them, in place of the
+ * tables of sources. Throws what the engine finds wrong with it.
+ */
 export async function partsOf(
   sql: string,
   readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
+  fetched: ((source: Source) => string) | null = null,
 ): Promise<Parts> {
   const text = async (statement: string, value: string) => {
     const { rows } = await readers.query(statement, { value }, MAX_ROWS);
@@ -73,6 +77,7 @@ export async function partsOf(
       ?.node;
   const statement = await parsed(sql);
   const definitions = statement?.cte_map.map ?? [];
+  const names = definitions.map(({ key }) => key.toLowerCase());
   const views = new Map<string, View>();
   const tables = (part: unknown) => [
     ...new Set(
@@ -90,11 +95,15 @@ export async function partsOf(
       : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
     const body = await deserialized(alone);
     const { columns, types } = await readers.describe(body);
-    const set = setOf(node, earlier.length, readers.members);
+    const set = fetched ? null : setOf(node, earlier.length, readers.members);
     const wide = set && { ...alone, select_list: [...(node.select_list ?? []), ...columnsOf(set)] };
     views.set(key.toLowerCase(), {
       name: key,
-      sql: wide ? await deserialized(wide) : body,
+      sql: fetched
+        ? await deserialized(withTables(alone, fetched, names))
+        : wide
+          ? await deserialized(wide)
+          : body,
       ...(set
         ? { members: new Map([['metadata', memberColumns(set)]]), texts: textColumns(node) }
         : {}),
@@ -113,6 +122,29 @@ export async function partsOf(
     tables: tables(main),
     sql: isAllNeeded ? sql : await deserialized({ ...main, cte_map: { map: needed } }),
   };
+}
+
+/** A tree with other tables in place of those of sources; `views` are names that stand for no table, unless the schema is said. */
+function withTables<T>(tree: T, fetched: (source: Source) => string, views: readonly string[]): T {
+  if (Array.isArray(tree)) return tree.map((each) => withTables(each, fetched, views)) as T;
+  if (typeof tree !== 'object' || tree === null) return tree;
+  const below = Object.fromEntries(
+    Object.entries(tree).map(([key, value]) => [key, withTables(value, fetched, views)]),
+  );
+  const { type, table_name: table, schema_name: schema, alias } = below;
+  const name = String(table ?? '').toLowerCase();
+  const isTable = type === 'BASE_TABLE' && isSource(name) && (schema || !views.includes(name));
+  return (
+    isTable
+      ? {
+          ...below,
+          schema_name: '',
+          catalog_name: '',
+          table_name: fetched(name),
+          alias: alias || name,
+        }
+      : below
+  ) as T;
 }
 
 /** Clauses after which a row of the view is not a row of the table. */

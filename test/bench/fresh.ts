@@ -33,7 +33,7 @@ export async function measureFresh(bench: Bench): Promise<Fresh> {
   return { runs, cores };
 }
 
-async function writeAndSee(service: Service, folder: string): Promise<number[]> {
+export async function writeAndSee(service: Service, folder: string): Promise<number[]> {
   /** When each edge line was written that was not seen yet, by its number. */
   const written = new Map<number, number>();
   const seenMs: number[] = [];

@@ -12,10 +12,11 @@ export const SECTIONS = [
   'fresh',
   'restart',
   'scale',
+  'cluster',
 ] as const;
 
 /** These take long, and are left out unless they are asked for. */
-const LONG: readonly Section[] = ['studio', 'scale'];
+const LONG: readonly Section[] = ['studio', 'scale', 'cluster'];
 
 export type Section = (typeof SECTIONS)[number];
 

@@ -128,6 +128,21 @@ export interface Studio {
   }[];
 }
 
+/** Lines that a node forwards to ClickHouse, and the same lines that ClickHouse inserts by itself. */
+export interface Forwarding {
+  readonly lines: number;
+  readonly alone: readonly { readonly ms: number; readonly processorSeconds: number }[];
+  /** Until all rows have left the node. */
+  readonly forwarded: readonly {
+    readonly ms: number;
+    readonly nodeSeconds: number;
+    readonly serverSeconds: number;
+    readonly peakMb: number;
+  }[];
+  /** From the write of a line to the first answer of logs.all that holds it, at 1,000 lines a second. */
+  readonly fresh: readonly Latency[];
+}
+
 /** Everything that was measured; a section that was not is absent. */
 export interface Results {
   readonly machine: Machine;
@@ -142,6 +157,7 @@ export interface Results {
   readonly fresh?: Fresh;
   readonly restart?: Restart;
   readonly scale?: { readonly sizes: readonly Size[] };
+  readonly cluster?: Forwarding;
 }
 
 /** Not in git; a run replaces the sections that it measured. */

@@ -7,6 +7,7 @@ import { type Bench, folders, withScratch } from './bench.ts';
 import { measureCached } from './cached.ts';
 import { writeDataset } from './dataset.ts';
 import { measureEngine } from './engine.ts';
+import { measureForwarding } from './forwarding.ts';
 import { measureFresh } from './fresh.ts';
 import { measureHttp } from './http.ts';
 import { measureIngest } from './ingest.ts';
@@ -33,6 +34,7 @@ const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   fresh: measureFresh,
   restart: measureRestart,
   scale: measureScale,
+  cluster: measureForwarding,
 };
 
 const options = readOptions();
@@ -47,7 +49,7 @@ if (options.sections.length > 0) {
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
     const needsData = sections.some(
-      (section) => !['scale', 'fresh', 'sql', 'peer', 'studio'].includes(section),
+      (section) => !['scale', 'fresh', 'sql', 'peer', 'studio', 'cluster'].includes(section),
     );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };

@@ -46,7 +46,10 @@ const START_MS = 60_000;
 const STALL_MS = 120_000;
 
 /** Starts the service on a data folder and waits until it is ready. */
-export async function startService(data: string): Promise<Service> {
+export async function startService(
+  data: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   mkdirSync(data, { recursive: true });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -61,6 +64,7 @@ export async function startService(data: string): Promise<Service> {
         TAILPOND_DATA: data,
         TAILPOND_PORT: String(port),
         TAILPOND_TOKEN: TOKEN,
+        ...settings,
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     }),

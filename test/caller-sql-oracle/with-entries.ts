@@ -16,12 +16,14 @@ export interface EntriesOptions {
   readonly seed?: number;
   /** Whether the entries are settled, but for those of one source. */
   readonly settled?: boolean;
+  /** The ClickHouse that the entries are forwarded to. */
+  readonly clickhouse?: string;
 }
 
 /** Starts the service on a new folder, waits until it has stored the generated entries, and ends it afterwards. */
 export function withEntries<T>(
   action: (target: Target, events: readonly Event[]) => Promise<T>,
-  { seed = 1, settled = false }: EntriesOptions = {},
+  { seed = 1, settled = false, clickhouse }: EntriesOptions = {},
 ): Promise<T> {
   const all = events(seed);
   return withFolder(async (data) => {
@@ -32,12 +34,16 @@ export function withEntries<T>(
         await service.end('SIGTERM');
       });
     if (settled) await settle(data);
-    return withService(data, async (service) => {
-      await stored(service, all);
-      const result = await action({ url: service.url, token: TOKEN, project: PROJECT }, all);
-      await service.end('SIGTERM');
-      return result;
-    });
+    return withService(
+      data,
+      async (service) => {
+        await stored(service, all, clickhouse ? 'forwarded' : 'rows');
+        const result = await action({ url: service.url, token: TOKEN, project: PROJECT }, all);
+        await service.end('SIGTERM');
+        return result;
+      },
+      clickhouse ? { env: { TAILPOND_CLICKHOUSE_URL: clickhouse } } : {},
+    );
   });
 }
 
@@ -58,13 +64,19 @@ function drop(data: string, all: readonly Event[]): void {
   }
 }
 
-async function stored(service: Service, all: readonly Event[]): Promise<void> {
+async function stored(
+  service: Service,
+  all: readonly Event[],
+  counted: 'rows' | 'forwarded' = 'rows',
+): Promise<void> {
   await eventually(async () => {
     const { body } = await service.get('/api/ledger');
-    for (const { source, rows, rejected } of body.result as Record<string, unknown>[]) {
+    for (const entry of body.result as Record<string, unknown>[]) {
+      const { source, rejected, [counted]: rows } = entry;
       const expected = all.filter((event) => event.source === source).length;
       if (rejected !== 0) throw new Error(`${rejected} lines of ${source} were rejected`);
-      if (rows !== expected) throw new Error(`${rows} rows of ${source} instead of ${expected}`);
+      if (rows !== expected)
+        throw new Error(`${rows} rows of ${source} ${counted} instead of ${expected}`);
     }
   }, 60_000);
 }

@@ -14,6 +14,8 @@ export interface ClickHouseServer {
   /** Of the protocol by which servers reach one another. */
   readonly tcpPort: number;
   readonly client: ClickHouseClient;
+  /** Of its process. */
+  pid(): number;
   /** Ends it at once, as a loss of power would. */
   kill(): Promise<void>;
   /** Starts it again with the data and the ports that it had. */
@@ -60,6 +62,7 @@ export async function withClickHouse<T>(
     url,
     tcpPort,
     client,
+    pid: () => child.pid ?? 0,
     async kill() {
       const ended = once(child, 'exit');
       if (child.kill('SIGKILL')) await ended;

@@ -7,6 +7,10 @@ import { OWN } from '../../caller-sql-oracle/own/index.ts';
 import { type Failure, replay } from '../../caller-sql-oracle/replay.ts';
 import { requestsOf } from '../../caller-sql-oracle/request.ts';
 import { withEntries } from '../../caller-sql-oracle/with-entries.ts';
+import { whyNoClickHouse, withClickHouse } from '../../clickhouse/server.ts';
+import { makeTables } from '../../clickhouse/tables.ts';
+import { withFolder } from '../../support/helpers.ts';
+import { missing } from '../../support/missing.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Requests of Supabase Studio, which are another project's and stand beside this one where they are at hand. */
@@ -52,6 +56,26 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
         },
         { settled: true },
       ));
+
+  it('answer the right rows when these are forwarded to ClickHouse', function () {
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    const requests = existsSync(FOLDER) ? [...requestsOf(FOLDER), ...OWN] : OWN;
+    return withFolder((folder) =>
+      withClickHouse(folder, async (server) => {
+        await makeTables(server);
+        await withEntries(
+          async (target, events) => {
+            const { failures } = await replay(target, requests, events);
+            expect(named(failures)).to.deep.equal([]);
+            const strange = await replay({ ...target, project: STRANGE_PROJECT }, OWN);
+            expect(named(strange.failures)).to.deep.equal([]);
+          },
+          { clickhouse: server.url },
+        );
+      }),
+    );
+  });
 });
 
 function named(failures: readonly Failure[]): string[] {

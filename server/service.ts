@@ -13,7 +13,6 @@ import { openTokens, type Tokens } from './auth/tokens.ts';
 import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
 import { ROOT } from './config/package-root.ts';
-import { ofEach } from './config/parse.ts';
 import { type Commands, openControl, takeStore } from './control-socket.ts';
 import { createCache } from './endpoints/cache.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
@@ -21,10 +20,9 @@ import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/
 import { AppError } from './errors.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
-import { startRetention } from './retention-job.ts';
+import { limitsOf, startRetention } from './retention-job.ts';
 import { startSettling } from './settling-job.ts';
 import {
-  type Limits,
   makeFilesPrivate,
   openStore,
   type Store,
@@ -158,12 +156,12 @@ export async function runService(
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
     });
     store = opened;
-    if (!config.clickhouse) await refuseOpenShipments(opened);
     closers.push(async () => {
       const walBytes = await opened.shutdown(stopUntil);
       if (walBytes > 0)
         logger.info({ walBytes }, 'left the write-ahead log to the next start, for want of time');
     });
+    if (!config.clickhouse) await refuseOpenShipments(opened);
     // Closed after the store: until then it says that the store is in use.
     const commands: Commands = {
       check: (gone) => opened.inspect(gone),
@@ -275,13 +273,6 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
     throw new ConfigError([
       `TAILPOND_ENDPOINTS: expected a folder, got ${JSON.stringify(endpoints)}, which is not one`,
     ]);
-}
-
-/** What retention goes by. Rows that are to be forwarded stay, however old and many they are. */
-function limitsOf(config: Config): Limits {
-  if (!config.clickhouse) return config;
-  const maxSourceBytes = ofEach(Number.POSITIVE_INFINITY);
-  return { ...config, rowsStay: true, maxBytes: Number.POSITIVE_INFINITY, maxSourceBytes };
 }
 
 /** Forwards the rows of a store, and asks where they are then; null where they stay. Throws ConfigError. */

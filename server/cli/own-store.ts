@@ -12,6 +12,7 @@ import { createCache } from '../endpoints/cache.ts';
 import { endpointFolders, openEndpoints } from '../endpoints/registry.ts';
 import { AppError } from '../errors.ts';
 import { createHttpServer, listen } from '../http/server.ts';
+import { limitsOf } from '../retention-job.ts';
 import { withStoppedStore } from './store-admin.ts';
 
 /** Log files are not followed: nothing is known of them. */
@@ -51,7 +52,7 @@ export async function withOwnStore<T>(
       store,
       ingest: NO_INGEST,
       pushFiles: { append: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE')) },
-      limits: config,
+      limits: limitsOf(config),
       endpoints: await openEndpoints(endpointFolders(config), store, answers !== null),
       cache: createCache({ maxEntries: 1, maxBytes: 1 }),
       logger: pino({ level: 'silent' }),

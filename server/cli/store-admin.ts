@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService, takeStore } from '../control-socket.ts';
-import { previewRetention } from '../retention-job.ts';
+import { limitsOf, previewRetention } from '../retention-job.ts';
 import {
   type Holder,
   type Inspection,
@@ -225,7 +225,7 @@ export async function dryRun(config: Config): Promise<Plain[]> {
   if (!existsSync(join(folder, 'tailpond.duckdb'))) return [];
   try {
     return await withStoppedStore(folder, config, 'tailpond --dry-run', ({ retention }) =>
-      previewRetention(retention, config),
+      previewRetention(retention, limitsOf(config)),
     );
   } catch (error) {
     if (!(error instanceof StoreInUse)) throw error;

@@ -62,11 +62,12 @@ export class Tracker {
   async sweep(): Promise<void> {
     // A restart is named after a listing that began later: the copy that was made before a truncation is in it.
     const restarts = this.decisions.restarted;
+    // What is held while the folders are listed need not be in the listing, and stands at a path all the same.
+    const before = this.held.inodes();
     const listing = await this.disk.scan();
     this.ignored.begin(listing.refused);
     const found = listing.found.filter((entry) => !this.ignored.isIgnored(entry));
     // First: once it is open a file can be read to its end, however soon it is removed.
-    const before = this.held.inodes();
     if (!this.files.isFull())
       for (const entry of found) if (!this.files.isTracked(entry)) await this.held.hold(entry);
     const now = this.disk.now();

@@ -7,6 +7,9 @@ import type { LedgerEntry } from '../../server/store/index.ts';
 import { eventually, type Service, type SpawnOptions, withService } from '../support/helpers.ts';
 import type { ExpectedLines } from './expected-lines.ts';
 
+/** The level of a fatal error in the log. */
+const FATAL = 60;
+
 /** Appends text to a file below the logs folder, making it and its folders. */
 export function drop(data: string, path: string, text: string | Uint8Array): void {
   const file = join(data, 'logs', path);
@@ -68,19 +71,21 @@ export async function allStored(service: Service, expectedLines: ExpectedLines):
 
 /**
  * Runs `action` on a service that has met a full or broken disk. It may end, before or meanwhile, as the engine does where a COMMIT
- * cannot write: with 1.
+ * cannot write: with 1, or by a SIGKILL of its own while queries run, which `process.exit` would wait for. It says why before.
  */
 export async function whileItLives(service: Service, action: () => Promise<void>): Promise<void> {
-  const { child } = service;
+  const { child, log } = service;
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   try {
-    if (child.exitCode === null) return await action();
+    if (!hasEnded()) return await action();
   } catch (error) {
     // The connection may tell of the end before the exit code does.
     await eventually(() => {
-      if (child.exitCode === null) throw error;
+      if (!hasEnded()) throw error;
     }, 5000);
   }
-  expect(child.exitCode).to.equal(1);
+  expect(child.exitCode ?? child.signalCode).to.be.oneOf([1, 'SIGKILL']);
+  expect(log.map(({ level }) => level)).to.include(FATAL);
 }
 
 /** A last life finds every line, once, and ends clean. */

@@ -23,7 +23,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Sink, startIngest } from '../../../ingest/index.ts';
+import { type Sink, SOURCES, startIngest } from '../../../ingest/index.ts';
 import {
   eventually,
   type Ingesting,
@@ -430,6 +430,26 @@ describe('which file it is', () => {
         }
         appendFileSync(file, line('later'));
         await settles(ingesting, [...ids, 'later']);
+      });
+    }));
+
+  it('reads on in logs whose files are replaced by longer ones while other folders are listed', () =>
+    withFolder(async (data) => {
+      for (const source of SOURCES.filter((name) => name !== SOURCE))
+        for (let n = 0; n < 300; n++)
+          mkdirSync(join(data, 'logs', source, `${n}`), { recursive: true });
+      const ids = lines('line', 100);
+      for (const id of ids) writeFileSync(at(data, `${id}x.log`), text([`${id}-a`, `${id}-b`]));
+      await withIngest(data, async (ingesting) => {
+        const first = ids.flatMap((id) => [`${id}-a`, `${id}-b`]);
+        await settles(ingesting, first);
+        for (const id of ids) {
+          const next = join(data, 'next');
+          writeFileSync(next, text([`${id}-a`, `${id}-b`, `${id}-c`]));
+          renameSync(next, at(data, `${id}x.log`));
+          await delay(20);
+        }
+        await settles(ingesting, [...first, ...ids.map((id) => `${id}-c`)]);
       });
     }));
 

@@ -1,7 +1,12 @@
 import { SOURCES } from '../../ingest/index.ts';
 import { openConfigured } from '../clickhouse/index.ts';
 import { type SchemaOptions, schemaStatements } from '../clickhouse/schema.ts';
-import { ConfigError, type EX_CONFIG, settingsOf } from '../config/config.ts';
+import {
+  type ClickHouseConfig,
+  ConfigError,
+  type EX_CONFIG,
+  settingsOf,
+} from '../config/config.ts';
 
 const ANSWER_MS = 30_000;
 
@@ -11,13 +16,18 @@ export function printSchema(options: SchemaOptions): 0 {
   return 0;
 }
 
+/** The servers of the settings. Throws ConfigError where they name none. */
+export function clickhouseSettings(): ClickHouseConfig {
+  const { clickhouse } = settingsOf();
+  if (clickhouse) return clickhouse;
+  throw new ConfigError([
+    'TAILPOND_CLICKHOUSE_URL: expected http or https URLs, such as http://127.0.0.1:8123, got none',
+  ]);
+}
+
 /** Looks at the tables of every server that the settings name, and prints what is wrong. */
 export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
-  const { clickhouse: config } = settingsOf();
-  if (!config)
-    throw new ConfigError([
-      'TAILPOND_CLICKHOUSE_URL: expected http or https URLs, such as http://127.0.0.1:8123, got none',
-    ]);
+  const config = clickhouseSettings();
   const clickhouse = openConfigured(config);
   let wrong = 0;
   try {

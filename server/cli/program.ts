@@ -9,6 +9,7 @@ import { ConfigError, SETTINGS, settingsOf } from '../config/config.ts';
 import { nearestOf } from '../config/nearest-name.ts';
 import { ROOT } from '../config/package-root.ts';
 import { FORMATS } from '../formats/index.ts';
+import type { DrillOptions } from './drill.ts';
 import type { ImportOptions } from './import.ts';
 import type { QueryOptions } from './query.ts';
 import type { RejectedOptions } from './rejected.ts';
@@ -201,7 +202,7 @@ function stores(program: Command, exit: (code: number) => void) {
 function clickhouses(program: Command, exit: (code: number) => void) {
   const clickhouse = program
     .command('clickhouse')
-    .description('print or check the tables that rows are forwarded to');
+    .description('print or check the tables that rows are forwarded to, or try the way there');
   clickhouse
     .command('schema')
     .description('print the statements that make the tables; tailpond never runs them itself')
@@ -218,6 +219,17 @@ function clickhouses(program: Command, exit: (code: number) => void) {
       'look at the tables of the servers of TAILPOND_CLICKHOUSE_URL; exit 0 if all is well, else 1',
     )
     .action(async () => exit(await (await import('./clickhouse.ts')).checkClickHouse()));
+  clickhouse
+    .command('drill')
+    .description(
+      'forward lines from a node of its own, kill that again and again, and count what is there; exit 0 if each line is there once, else 1',
+    )
+    .option('--lines <lines>', 'how many lines', wholeNumber, 100_000)
+    .option('--kills <kills>', 'how often the node is killed', wholeNumber, 10)
+    .addHelpText('after', example('TAILPOND_CLICKHOUSE_DATABASE=drill tailpond clickhouse drill'))
+    .action(async (options: DrillOptions) =>
+      exit(await (await import('./drill.ts')).drill(options)),
+    );
 }
 
 function tokens(program: Command, exit: (code: number) => void) {

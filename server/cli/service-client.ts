@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -105,20 +105,50 @@ async function addressOf(folder: string): Promise<string | null> {
   return (await askService(folder, 'address')) as string | null;
 }
 
-async function withOwnService<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
+/** A service that this process has started, on a port of its own; it ends with this process. */
+export interface OwnService {
+  readonly child: ChildProcess;
+  /** Comes when it has ended. */
+  readonly ended: Promise<unknown>;
+  /** Its address, once it is ready. Throws when it ends before, or takes too long. */
+  ready(): Promise<string>;
+}
+
+/** Starts a service on the store in `folder`, with the settings of this process and these. */
+export function startOwnService(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): OwnService {
   const script = join(ROOT, 'server/launch.cjs');
-  const env = {
-    ...process.env,
-    TAILPOND_PORT: '0',
-    TAILPOND_HOST: '127.0.0.1',
-    TAILPOND_LOG_LEVEL: 'fatal',
-  };
   const child = spawn(process.execPath, [script, 'start', '--with-parent'], {
-    env,
+    env: {
+      ...process.env,
+      TAILPOND_PORT: '0',
+      TAILPOND_HOST: '127.0.0.1',
+      TAILPOND_LOG_LEVEL: 'fatal',
+      ...settings,
+    },
     // The channel tells it when this process ends, however it does.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const ended = once(child, 'exit');
+  return {
+    child,
+    ended: once(child, 'exit'),
+    async ready() {
+      for (const end = performance.now() + READY_MS; ; await delay(LOOK_MS)) {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error('No service runs, and none could be started.');
+        const url = await addressOf(folder);
+        if (url && (await fetch(`${url}/livez`)).ok && (await fetch(`${url}/readyz`)).ok)
+          return url;
+        if (performance.now() > end) throw new Error('The service did not become ready.');
+      }
+    },
+  };
+}
+
+async function withOwnService<T>(folder: string, action: (url: string) => Promise<T>): Promise<T> {
+  const { child, ended, ready } = startOwnService(folder);
   // It must not outlive the command; `tail` has listeners of its own, and returns.
   const leave = (signal: NodeJS.Signals) => {
     child.kill('SIGTERM');
@@ -129,18 +159,7 @@ async function withOwnService<T>(folder: string, action: (url: string) => Promis
   );
   for (const signal of caught) process.once(signal, leave);
   try {
-    const end = performance.now() + READY_MS;
-    for (;;) {
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error('No service runs, and none could be started.');
-      const url = await addressOf(folder);
-      if (url && (await fetch(`${url}/livez`)).ok) {
-        const ready = await fetch(`${url}/readyz`);
-        if (ready.ok) return await action(url);
-      }
-      if (performance.now() > end) throw new Error('The service did not become ready.');
-      await delay(LOOK_MS);
-    }
+    return await action(await ready());
   } finally {
     for (const signal of caught) process.off(signal, leave);
     child.kill('SIGTERM');

@@ -17,6 +17,13 @@ export interface ServerOptions {
 export interface ClickHouse extends Warehouse {
   /** The number of the newest shipment of a store that an endpoint has; 0 for none. Throws where it is not known. */
   newest(node: string, source: Source, endpoint: string, signal: AbortSignal): Promise<number>;
+  /** How many rows of a project a source has in the table of an endpoint, and how many ids these have. */
+  drilled(
+    source: Source,
+    project: string,
+    endpoint: string,
+    signal: AbortSignal,
+  ): Promise<{ rows: number; ids: number }>;
   /** What of the table of a source is not as rows need it, in words. Throws where that is not known. */
   faults(source: Source, endpoint: string, signal: AbortSignal): Promise<string[]>;
   close(): Promise<void>;
@@ -130,6 +137,15 @@ export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): 
         { node },
         signal,
       ),
+    async drilled(source, project, endpoint, signal) {
+      const [counts] = await rows<{ rows: string; ids: string }>(
+        endpoint,
+        `select count() as rows, uniqExact(id) as ids from ${source} where project = {project: String}`,
+        { project },
+        signal,
+      );
+      return { rows: Number(counts?.rows), ids: Number(counts?.ids) };
+    },
     async faults(source, endpoint, signal) {
       const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
       if (!table) return [`there is no table ${source}`];

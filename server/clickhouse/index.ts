@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { SOURCES } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
@@ -8,7 +9,14 @@ import type { Rows, Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
 import { allOf } from './schema.ts';
-import { fetchRows, type RowsWanted, type Statement, select } from './select.ts';
+import {
+  fetchRows,
+  parquetOf,
+  type RowsWanted,
+  type SelectOptions,
+  type Statement,
+  select,
+} from './select.ts';
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
 
@@ -49,9 +57,14 @@ export interface Answers {
   select(
     statement: Statement,
     values: Readonly<Record<string, string | null>>,
-    maxRows: number,
-    signal: AbortSignal,
+    options: Omit<SelectOptions, 'timeoutMs'>,
   ): Promise<Rows>;
+  /** The rows of a statement as a Parquet file, and their number. Throws AppError. */
+  parquet(
+    sql: string,
+    values: Readonly<Record<string, string | null>>,
+    signal: AbortSignal,
+  ): Promise<{ rows: number; file: Readable }>;
   /** Writes rows of a source to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
   fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -76,10 +89,12 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
     throw failure;
   };
   return {
-    select: (statement, values, maxRows, signal) =>
+    select: (statement, values, options) =>
       first((client) =>
-        select(client, statement, { ...values, ...tables }, { maxRows, timeoutMs, signal }),
+        select(client, statement, { ...values, ...tables }, { ...options, timeoutMs }),
       ),
+    parquet: (sql, values, signal) =>
+      first((client) => parquetOf(client, sql, { ...values, ...tables }, { timeoutMs, signal })),
     fetch: (wanted, path, signal) =>
       first((client) =>
         fetchRows(client, tables[wanted.source] ?? '', wanted, path, { timeoutMs, signal }),

@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import type { Source } from '../../ingest/index.ts';
@@ -14,6 +15,8 @@ export interface Statement {
 export interface SelectOptions {
   /** Rows beyond this many are not read. */
   readonly maxRows: number;
+  /** Bytes that the rows may have together. Beyond it `RESULT_TOO_LARGE`. */
+  readonly maxBytes?: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -25,25 +28,28 @@ const CODES: Readonly<Record<string, 'QUERY_TIMEOUT' | 'QUERY_TOO_LARGE' | 'OVER
   241: 'QUERY_TOO_LARGE',
   307: 'QUERY_TOO_LARGE',
 };
-const TOO_MANY_ROWS = '396';
+/** More rows, or bytes of them, than the settings allow. */
+const TOO_MUCH = '396';
 
 /** Runs one SELECT. Throws AppError, or that the answer has other columns than it must. */
 export async function select(
   client: ClickHouseClient,
   { sql, columns }: Statement,
   values: Readonly<Record<string, string | null>>,
-  { maxRows, timeoutMs, signal }: SelectOptions,
+  { maxRows, maxBytes, timeoutMs, signal }: SelectOptions,
 ): Promise<Rows> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  try {
+  return bounded({ timeoutMs, signal }, async (ends) => {
     const answer = await client.query({
       query: sql,
       query_params: values,
       format: 'JSONCompactEachRowWithNamesAndTypes',
-      abort_signal: AbortSignal.any([signal, timeout]),
+      abort_signal: ends,
       clickhouse_settings: {
         ...readSettings(timeoutMs),
         output_format_json_quote_64bit_integers: 1,
+        ...(maxBytes === undefined
+          ? {}
+          : { max_result_bytes: String(maxBytes), result_overflow_mode: 'throw' }),
       },
     });
     const [names = [], types = [], ...lines] = await answer.json<Cell[]>();
@@ -60,6 +66,17 @@ export async function select(
         ),
       truncated: lines.length > maxRows,
     };
+  });
+}
+
+/** Runs what ends with the time limit and the signal. Throws AppError, and the signal's reason. */
+async function bounded<T>(
+  { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+  action: (ends: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await action(AbortSignal.any([signal, timeout]));
   } catch (error) {
     signal.throwIfAborted();
     if (timeout.aborted) throw new AppError('QUERY_TIMEOUT', { cause: error });
@@ -88,11 +105,7 @@ function microsOf(text: string): bigint {
 
 function asAppError(error: unknown): unknown {
   if (error instanceof ClickHouseError) {
-    if (error.code === TOO_MANY_ROWS)
-      return new AppError('QUERY_TOO_LARGE', {
-        detail: `SQL is run over at most ${MOST_ROWS} rows of the project and the time that are asked for, and these have more: narrow the time by iso_timestamp_start and iso_timestamp_end.`,
-        cause: error,
-      });
+    if (error.code === TOO_MUCH) return new AppError('RESULT_TOO_LARGE', { cause: error });
     const code = CODES[error.code];
     return code ? new AppError(code, { cause: error }) : error;
   }
@@ -125,9 +138,7 @@ export async function fetchRows(
   path: string,
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<void> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const ends = AbortSignal.any([signal, timeout]);
-  try {
+  await bounded({ timeoutMs, signal }, async (ends) => {
     const { stream } = await client.exec({
       query: `select ${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}
         from {table:Identifier}
@@ -146,11 +157,35 @@ export async function fetchRows(
       },
     });
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal: ends });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (timeout.aborted) throw new AppError('QUERY_TIMEOUT', { cause: error });
-    throw asAppError(error);
-  }
+  }).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'RESULT_TOO_LARGE')) throw error;
+    throw new AppError('QUERY_TOO_LARGE', {
+      detail: `SQL is run over at most ${MOST_ROWS} rows of the project and the time that are asked for, and these have more: narrow the time by iso_timestamp_start and iso_timestamp_end.`,
+      cause: error,
+    });
+  });
+}
+
+/** The rows of a statement as a Parquet file, with their number. Throws AppError. */
+export async function parquetOf(
+  client: ClickHouseClient,
+  sql: string,
+  values: Readonly<Record<string, string | null>>,
+  options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+): Promise<{ rows: number; file: Readable }> {
+  return bounded(options, async () => {
+    const { stream, summary } = await client.exec({
+      query: `${sql} format Parquet`,
+      query_params: values,
+      // It goes on for as long as the client reads.
+      abort_signal: options.signal,
+      clickhouse_settings: {
+        ...readSettings(options.timeoutMs),
+        output_format_parquet_compression_method: 'zstd',
+      },
+    });
+    return { rows: Number(summary?.result_rows ?? 0), file: stream };
+  });
 }
 
 function readSettings(timeoutMs: number) {

@@ -11,7 +11,7 @@ import {
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
 import type { FetchedRows } from './fetched-rows.ts';
-import { newest } from './newest-rows.ts';
+import { createNewest, type Newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
 
@@ -72,6 +72,7 @@ export function createCallerSql(
 ): CallerSqlRunner {
   /** The place of the least reach of each view that had a row beyond another, and until when. */
   const known = new Map<string, { readonly place: number; readonly untilMs: number }>();
+  const newest = createNewest(store);
   const placeOf = (view: string) => {
     const { place = 0, untilMs = 0 } = known.get(view) ?? {};
     return untilMs > performance.now() ? place : 0;
@@ -83,7 +84,7 @@ export function createCallerSql(
   const attempt = async (question: Question, translated: Translator, place: number) => {
     const reach = REACHES[place] ?? 'all';
     const translation = await translated(reach);
-    return answered(translation, question, store, reach).catch(
+    return answered(translation, question, store, newest, reach).catch(
       async (error: unknown): Promise<Answer> => {
         if (reach === 'all' || !mayBeBeyondReach(error)) throw error;
         if (isBeyondReach(error)) {
@@ -108,6 +109,7 @@ export function createCallerSql(
             { ...translation, sql: place(translation.sql), newest: null },
             question,
             store,
+            newest,
             'all',
           ),
         );
@@ -150,6 +152,7 @@ async function answered(
   translation: Translation,
   { asked, query, values, signal }: Question,
   store: Readers,
+  newest: Newest,
   reach: Reach,
 ): Promise<Answer> {
   const { maxRows } = query;
@@ -157,7 +160,7 @@ async function answered(
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
     store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
   try {
-    const rows = await run(translation, query, values, store, ask);
+    const rows = await run(translation, query, values, newest, ask);
     return { rows, sources: sourcesOf(translation, query) };
   } catch (error) {
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
@@ -184,7 +187,7 @@ function run(
   { sql, newest: question }: Translation,
   { windows }: SavedQuery,
   values: Values,
-  store: Pick<Store, 'span'>,
+  newest: Newest,
   ask: (sql: string, more: Values, limits: { maxBytes?: number }) => Promise<Rows>,
 ): Promise<Rows> {
   if (!question || !windows) return ask(sql, {}, { maxBytes: MAX_BYTES });
@@ -192,7 +195,6 @@ function run(
   return newest(
     { source: view, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
     values,
-    store,
     (text, more) => ask(text, more, text === sql ? { maxBytes: MAX_BYTES } : {}),
   );
 }

@@ -18,7 +18,7 @@ import {
 } from './caller-sql.ts';
 import { createFetchedRows } from './fetched-rows.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
-import { newest, questionOf } from './newest-rows.ts';
+import { createNewest, type Newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { Endpoints } from './registry.ts';
@@ -53,6 +53,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
       deps.store,
       deps.answers && createFetchedRows(deps.store, deps.answers),
     ),
+    newest: createNewest(deps.store),
   };
   return async function answerEndpoint(request, response) {
     const query = endpoints.find(request.params.endpoint);
@@ -94,6 +95,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
 
 interface AnswerDeps extends EndpointDeps {
   readonly callerSql: CallerSqlRunner;
+  readonly newest: Newest;
 }
 
 /** Outside the handler, whose request and response all functions that are made in it would hold: these are kept for long. */
@@ -163,19 +165,22 @@ async function answer(
 async function run(
   query: SavedQuery,
   values: Values,
-  { store, answers }: Pick<AnswerDeps, 'store' | 'answers'>,
+  { store, answers, newest }: Pick<AnswerDeps, 'store' | 'answers' | 'newest'>,
   signal: AbortSignal,
 ): Promise<Rows> {
   if (answers && query.clickhouse) {
     const most = query.windows?.rows ?? Number.POSITIVE_INFINITY;
-    const rows = await answers.select(query.clickhouse, values, query.maxRows, signal);
+    const rows = await answers.select(query.clickhouse, values, {
+      maxRows: query.maxRows,
+      signal,
+    });
     return { ...rows, truncated: rows.truncated || rows.rows.length >= most };
   }
   const options = { maxRows: query.maxRows, signal };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
   if (!query.windows) return ask(query.sql, {});
   const question = questionOf(query, query.windows);
-  const newestRows = await newest(question, values, store, ask);
+  const newestRows = await newest(question, values, ask);
   // Its own limit is not seen from here; at that many rows there may be more.
   return { ...newestRows, truncated: newestRows.rows.length >= question.rows };
 }

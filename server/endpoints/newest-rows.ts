@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { isSource } from '../../ingest/index.ts';
 import type { Plain, Rows, Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
@@ -22,19 +23,47 @@ export interface NewestQuestion {
   readonly reads: 'little' | 'columns' | 'rows';
   /** The parameters that bound it in time. */
   readonly windows: Pick<Windows, 'from' | 'until'>;
+  /** Other parameters that say the same as those. */
+  readonly alsoBounds?: readonly string[];
 }
 
+/** Gives the rows of a query for the newest rows. */
+export type Newest = (
+  question: NewestQuestion,
+  values: Values,
+  ask: (sql: string, bound: Values) => Promise<Rows>,
+) => Promise<Rows>;
+
+/** The bound that gave a question all of its rows, when the newest entry was that of `endMs`. */
+interface Found {
+  readonly fromMs: number;
+  readonly endMs: number;
+}
+
+/** Characters of the questions whose bounds are remembered. */
+const REMEMBERED = 4 * 1024 * 1024;
+
 /**
- * The rows of a query for the newest rows. Which are the newest is asked first, of the timestamps alone, with near bounds
- * and then farther ones; the rows themselves with the bound that was found, so that nothing beside them is unpacked
- * (docs/decisions/0006).
+ * Which rows are the newest is asked first, of the timestamps alone, with near bounds and then farther ones; the rows themselves with the
+ * bound that was found, so that nothing beside them is unpacked (docs/decisions/0006). Pages ask the same again every few seconds: until
+ * twice as much has come, they are asked with that bound at once.
  */
-export async function newest(
-  { source, rows: wanted, sql, oldest: oldestSql, reads, windows }: NewestQuestion,
+export function createNewest(store: Pick<Store, 'span'>): Newest {
+  const found = new LRUCache<string, Found>({
+    maxSize: REMEMBERED,
+    sizeCalculation: (_, key) => key.length + 1,
+  });
+  return (question, values, ask) => newest(question, values, store, found, ask);
+}
+
+async function newest(
+  question: NewestQuestion,
   values: Values,
   store: Pick<Store, 'span'>,
+  found: LRUCache<string, Found>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
 ): Promise<Rows> {
+  const { source, rows: wanted, sql, oldest: oldestSql, reads, windows } = question;
   if (!isSource(source)) throw new Error('BUG: windows over what is not a source');
   const span = await store.span(source);
   const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
@@ -44,21 +73,46 @@ export async function newest(
     fromMs: toMs(values[windows.from]),
     untilMs: toMs(values[windows.until]),
   };
-  const starts = [...windowStarts(wanted, reach, Date.now())];
+  const now = Date.now();
+  const key = keyOf(question, values);
+  const known = found.get(key);
+  if (known && isNear(known, reach, now)) {
+    const answer = await ask(sql, from(known.fromMs));
+    if (answer.rows.length >= wanted) return answer;
+    found.delete(key);
+  }
+  const askRows = async (fromMs: number) => {
+    const answer = await ask(sql, from(fromMs));
+    if (answer.rows.length >= wanted) found.set(key, { fromMs, endMs: endOf(reach, now) });
+    return answer;
+  };
+  const starts = [...windowStarts(wanted, reach, now)];
   const farthest = starts.at(-1) ?? 0;
   const isWorthwhile = (start: number) =>
     reads === 'little' || isSmall(start, reach) || (reads === 'columns' && start === farthest);
   for (const start of starts.filter(isWorthwhile)) {
     const { rows } = await ask(oldestSql, from(start));
-    const [found = 0, oldest = null] = rows[0] ?? [];
+    const [count = 0, oldest = null] = rows[0] ?? [];
     // There are no others, or none at all.
-    if (start === farthest) return ask(sql, from(epochMs(oldest) ?? reach.newestMs));
-    if (Number(found) < wanted) continue;
-    const answer = await ask(sql, from(epochMs(oldest) ?? start));
+    if (start === farthest) return askRows(epochMs(oldest) ?? reach.newestMs);
+    if (Number(count) < wanted) continue;
+    const answer = await askRows(epochMs(oldest) ?? start);
     // Fewer when retention took some in between.
     if (answer.rows.length >= wanted) return answer;
   }
-  return ask(sql, from(farthest));
+  return askRows(farthest);
+}
+
+/** What two questions have in common that differ in nothing but their bounds of time. */
+function keyOf({ sql, windows, alsoBounds = [] }: NewestQuestion, values: Values): string {
+  const bounds = [windows.from, windows.until, ...alsoBounds];
+  return JSON.stringify([sql, Object.entries(values).filter(([name]) => !bounds.includes(name))]);
+}
+
+/** Whether a bound that was found still is one of this question, and no more than as much again has come since. */
+function isNear({ fromMs, endMs }: Found, reach: Reach, nowMs: number): boolean {
+  const passed = endOf(reach, nowMs) - endMs;
+  return passed >= 0 && passed <= endMs - fromMs && fromMs >= (reach.fromMs ?? fromMs);
 }
 
 /** Whether a window holds so little of what was asked for that looking there first costs next to nothing, if in vain. */
@@ -117,7 +171,7 @@ interface Reach {
  * while lines come in (docs/decisions/0004).
  */
 function* windowStarts(rows: number, reach: Reach, nowMs: number): Generator<number> {
-  const end = Math.min(reach.newestMs, reach.untilMs ?? nowMs, nowMs);
+  const end = endOf(reach, nowMs);
   const start = reach.fromMs ?? 0;
   const oldest = Math.max(reach.oldestMs, start);
   const density = Math.max(1, reach.newestMs - reach.oldestMs) / reach.count;
@@ -129,4 +183,9 @@ function* windowStarts(rows: number, reach: Reach, nowMs: number): Generator<num
     yield end - span;
   }
   yield start;
+}
+
+/** The latest moment that a row of an answer can have, but for those of clocks that are ahead. */
+function endOf({ newestMs, untilMs }: Reach, nowMs: number): number {
+  return Math.min(newestMs, untilMs ?? nowMs, nowMs);
 }

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { AppError } from '../errors.ts';
 import { type Format, MEDIA_TYPES, writerOf } from '../formats/index.ts';
-import type { Rows, Store } from '../store/index.ts';
-import { COLUMNS, ENTRY } from './entries.ts';
-import { BETWEEN, type Filter } from './filter.ts';
+import type { Rows } from '../store/index.ts';
+import { ENTRY, type EntryEngine, type Filter } from './engine.ts';
 import { pages } from './pages.ts';
 
 /** A client that takes nothing of an export for this long has gone. */
@@ -22,43 +19,42 @@ export interface Export {
 
 /**
  * Sends any number of entries in flat memory. Their count comes at the end, in the text and as the trailer `X-Row-Count`; an
- * export that fails on the way breaks the connection, so that nobody takes it for whole. A Parquet file is made first, and has
- * its count in a header.
+ * export that fails on the way breaks the connection, so that nobody takes it for whole. A Parquet file has its count in a
+ * header.
  */
 export async function sendExport(
   { filter, format, redact }: Export,
   response: Response,
-  store: Pick<Store, 'callerPool' | 'exportParquet'>,
+  engine: Pick<EntryEngine, 'words' | 'ask' | 'parquet'>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (format !== 'parquet') return sendText({ filter, format, redact }, response, store, signal);
+  if (format !== 'parquet') return sendText({ filter, format, redact }, response, engine, signal);
   if (redact) {
     const detail =
       'Parquet is written by the engine, which redacts nothing: ask for json, ndjson or csv.';
     throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'format', detail }] });
   }
-  const { path, rows } = await store.exportParquet(
-    `select ${COLUMNS} from ${filter.source} where ${filter.where} and ${BETWEEN}`,
-    filter.values,
-    signal,
-  );
+  const { rows, bytes, file, close } = await engine.parquet(filter, signal);
   try {
     setHeaders(response, filter, format);
-    response.set({ [COUNT]: String(rows), 'Content-Length': String((await stat(path)).size) });
+    response.set({
+      [COUNT]: String(rows),
+      ...(bytes === null ? {} : { 'Content-Length': String(bytes) }),
+    });
     response.setTimeout(READ_MS, () => response.destroy());
-    await pipeline(createReadStream(path), response, { signal });
+    await pipeline(file, response, { signal });
   } finally {
-    await rm(path, { force: true });
+    await close();
   }
 }
 
 async function sendText(
   { filter, format, redact }: Export & { format: Exclude<Format, 'parquet'> },
   response: Response,
-  store: Pick<Store, 'callerPool'>,
+  engine: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ) {
-  const all = pages(filter, store, signal);
+  const all = pages(filter, engine, signal);
   // An error before the first page is an answer of its own.
   const first = await all.next();
   setHeaders(response, filter, format);

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
-import type { Plain, Store } from '../store/index.ts';
-import type { Filter } from './filter.ts';
+import type { Plain, RowColumn } from '../store/index.ts';
+import { between, type EntryEngine, type Filter } from './engine.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -20,11 +20,16 @@ export interface Histogram {
   readonly stepSeconds: number;
 }
 
+const BUCKETS: readonly RowColumn[] = [
+  { name: 'bucket', kind: 'plain', type: 'TIMESTAMP' },
+  { name: 'entries', kind: 'plain', type: 'BIGINT' },
+];
+
 /** How many entries came when, in at most `most` buckets and one that is cut off at each end. Throws `PARAMETER_INVALID`. */
 export async function histogram(
   { source, where, values }: Filter,
   most: number,
-  store: Pick<Store, 'callerPool'>,
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Histogram> {
   const [from, to] = [values.from, values.to].map((moment) => Date.parse(moment ?? ''));
@@ -35,13 +40,14 @@ export async function histogram(
   }
   const stepSeconds =
     STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
-  const { rows } = await store.callerPool.query(
-    `select time_bucket(to_seconds($step::double), timestamp, timestamp '1970-01-01') as bucket, count(*) as entries
-      from ${source}
-      where ${where} and timestamp >= $from::timestamp and timestamp < $to::timestamp
+  const { rows } = await ask(
+    `select ${words.bucket} as bucket, count(*) as entries
+      from ${words.table(source)}
+      where ${where} and ${between(words)}
       group by bucket
       order by bucket`,
-    { ...values, step: String(stepSeconds) },
+    BUCKETS,
+    { ...values, step_us: String(BigInt(stepSeconds) * 1_000_000n) },
     { maxRows: most + 2, signal },
   );
   const buckets = rows.map(([timestamp, entries]) => ({
@@ -52,20 +58,25 @@ export async function histogram(
 }
 
 const MOST = 100;
+const PROJECTS: readonly RowColumn[] = [
+  { name: 'project', kind: 'plain', type: 'VARCHAR' },
+  { name: 'entries', kind: 'plain', type: 'BIGINT' },
+];
 
 /** The projects of a source that have most entries, and how many they have. */
 export async function projects(
   { source, where, values }: Filter,
-  store: Pick<Store, 'callerPool'>,
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const { rows } = await store.callerPool.query(
+  const { rows } = await ask(
     `select project, count(*) as entries
-      from ${source}
+      from ${words.table(source)}
       where project is not null and ${where}
       group by project
       order by entries desc, project
       limit ${MOST}`,
+    PROJECTS,
     values,
     { maxRows: MOST, signal },
   );

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { accessOf, revoked } from '../auth/middleware.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import type { Tokens } from '../auth/tokens.ts';
+import type { Answers } from '../clickhouse/index.ts';
 import { type FreshnessDeps, freshness, visibleTo } from '../endpoints/freshness.ts';
 import { searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
@@ -11,14 +12,18 @@ import { encode } from '../formats/value.ts';
 import { disconnected } from '../http/disconnect.ts';
 import { GET, type Parameter, type Route } from '../http/route.ts';
 import { EngineError, type Store } from '../store/index.ts';
+import { clickhouseEntries } from './clickhouse-entries.ts';
 import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
 import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
 import { histogram, projects } from './histogram.ts';
+import { storeEntries } from './store-entries.ts';
 import { createTail } from './tail.ts';
 
 export interface ExploreDeps extends FreshnessDeps {
   readonly store: Store;
+  /** What asks where rows are forwarded to; null: they stay. */
+  readonly answers: Answers | null;
   readonly tokens: Pick<Tokens, 'holds'>;
   /** Whether the service is stopping. */
   readonly isDraining: () => boolean;
@@ -55,8 +60,9 @@ type Answerer = (
 
 /** Questions about one source that need no saved query: its newest entries, when they came, all of them, those that come. */
 export function exploreRoutes(deps: ExploreDeps): Route[] {
-  const { store } = deps;
-  const tail = createTail(store, deps.isDraining);
+  const { store, answers } = deps;
+  const engine = answers ? clickhouseEntries(answers) : storeEntries(store);
+  const tail = createTail(engine, deps.isDraining);
   let exports = 0;
   const route = (
     name: keyof typeof EXPLORE,
@@ -72,10 +78,10 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   });
 
   const entries: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.entries, store);
+    const filter = await filterOf(request, response, EXPLORE.entries, store, engine);
     const format = formatOf(searchOf(request.url), request);
     const limit = within(LIMIT.name, filter.values.limit, 1000);
-    const rows = await newestEntries(filter, limit, store, signal);
+    const rows = await newestEntries(filter, limit, engine, signal);
     const options = { redact: redactOf(request), asStored: true };
     response.set({
       ...visibleTo(accessOf(response), await freshness([filter.source], deps)),
@@ -87,9 +93,9 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   };
 
   const histogramOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.histogram, store);
+    const filter = await filterOf(request, response, EXPLORE.histogram, store, engine);
     const most = within(BUCKETS.name, filter.values.buckets, 500);
-    const { buckets, stepSeconds } = await histogram(filter, most, store, signal);
+    const { buckets, stepSeconds } = await histogram(filter, most, engine, signal);
     response.set(visibleTo(accessOf(response), await freshness([filter.source], deps)));
     response
       .set('Cache-Control', 'private, no-cache')
@@ -97,22 +103,21 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   };
 
   const projectsOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.projects, store);
-    const result = encode(await projects(filter, store, signal), redactOf(request));
+    const filter = await filterOf(request, response, EXPLORE.projects, store, engine);
+    const result = encode(await projects(filter, engine, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
   const tailOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.tail, store);
-    const last = request.get('Last-Event-ID') ?? '';
-    const after = /^\d{1,18}$/.test(last) ? BigInt(last) : null;
+    const filter = await filterOf(request, response, EXPLORE.tail, store, engine);
+    const after = request.get('Last-Event-ID') ?? '';
     const { project } = accessOf(response);
     const question = { filter, redact: redactOf(request), after, pinned: project !== null };
     await tail.send(question, response, signal);
   };
 
   const exportOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.export, store);
+    const filter = await filterOf(request, response, EXPLORE.export, store, engine);
     const question = {
       filter,
       format: formatOf(searchOf(request.url), request),
@@ -122,7 +127,7 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       throw new AppError('OVERLOADED', { detail: `${EXPORTS} exports are sent already.` });
     exports++;
     try {
-      await sendExport(question, response, store, signal);
+      await sendExport(question, response, engine, signal);
     } finally {
       exports--;
     }

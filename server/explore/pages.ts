@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts';
-import { EngineError, type Rows, type Store } from '../store/index.ts';
-import { BYTES, COLUMNS, MAX_BYTES } from './entries.ts';
-import type { Filter } from './filter.ts';
+import { EngineError, type RowColumn, type Rows } from '../store/index.ts';
+import { COLUMNS, ENTRY, type EntryEngine, type Filter, MAX_BYTES } from './engine.ts';
 
 /** Entries of a page. */
 const PAGE_ROWS = 5000;
@@ -10,7 +9,7 @@ const ENTRY_BYTES = 64 * 1024 * 1024;
 /** Rows of a page of entries that all have one timestamp, when not even their number can be told. */
 const MOST_PARTS = 1 << 20;
 
-const HORIZON_US = BigInt(Date.UTC(2201, 0)) * 1000n;
+const MOMENT: readonly RowColumn[] = [{ name: 'at', kind: 'plain', type: 'BIGINT' }];
 
 /**
  * All entries that are asked for, oldest first, a page at a time. Each page is a short query of its own: one that stayed open
@@ -19,25 +18,20 @@ const HORIZON_US = BigInt(Date.UTC(2201, 0)) * 1000n;
  */
 export async function* pages(
   { source, where, values }: Filter,
-  store: Pick<Store, 'callerPool'>,
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): AsyncGenerator<Rows> {
-  const ask = (sql: string, more: Record<string, string>, maxRows: number, maxBytes?: number) =>
-    store.callerPool.query(
-      sql,
-      { ...values, ...more },
-      { maxRows, signal, ...(maxBytes === undefined ? {} : { maxBytes }) },
-    );
-  const fromUs = values.from ? microsOf(values.from) : 0n;
-  const toUs = values.to ? microsOf(values.to) : HORIZON_US;
+  const [fromUs, toUs] = [BigInt(values.from_us as string), BigInt(values.to_us as string)];
+  const from = `from ${words.table(source)}
+    where ${where} and timestamp >= ${words.moment('a')} and timestamp < ${words.moment('b')}`;
 
   /** The first moment that an entry has, from this one on. */
   const next = async (us: bigint): Promise<bigint | null> => {
     const { rows } = await ask(
-      `select epoch_us(min(timestamp)) from ${source}
-        where ${where} and timestamp >= make_timestamp($a::bigint) and timestamp < make_timestamp($b::bigint)`,
-      { a: String(us), b: String(toUs) },
-      1,
+      `select ${words.micros(words.earliest('timestamp'))} as at ${from}`,
+      MOMENT,
+      { ...values, a: String(us), b: String(toUs) },
+      { maxRows: 1, signal },
     );
     const [moment = null] = rows[0] ?? [];
     return moment === null ? null : BigInt(moment as bigint);
@@ -46,17 +40,19 @@ export async function* pages(
   /** The entries of `part` out of `parts`, from `a` up to `b`; null when they are too many for a page. */
   const page = async (a: bigint, b: bigint, part = 0, parts = 1): Promise<Rows | null> => {
     const whole = b - a === 1n && parts === MOST_PARTS;
-    const split =
-      parts > 1 ? `and hash(id, event_message, metadata::varchar) % ${parts} = ${part}` : '';
+    const split = parts > 1 ? `and ${words.hash} % ${parts} = ${part}` : '';
     try {
       const rows = await ask(
-        `select ${COLUMNS}, ${BYTES} from ${source}
-          where ${where} and timestamp >= make_timestamp($a::bigint) and timestamp < make_timestamp($b::bigint) ${split}
+        `select ${COLUMNS}${words.size} ${from} ${split}
           order by timestamp
           ${whole ? '' : `limit ${PAGE_ROWS + 1}`}`,
-        { a: String(a), b: String(b) },
-        whole ? Infinity : PAGE_ROWS,
-        whole ? ENTRY_BYTES : MAX_BYTES,
+        ENTRY,
+        { ...values, a: String(a), b: String(b) },
+        {
+          maxRows: whole ? Number.POSITIVE_INFINITY : PAGE_ROWS,
+          maxBytes: whole ? ENTRY_BYTES : MAX_BYTES,
+          signal,
+        },
       );
       return rows.truncated ? null : rows;
     } catch (error) {
@@ -94,9 +90,4 @@ export async function* pages(
 function isTooLarge(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'RESULT_TOO_LARGE';
   return error instanceof EngineError && error.kind === 'memory';
-}
-
-function microsOf(iso: string): bigint {
-  const [, second = '', fraction = ''] = /^(.{19})(?:\.(\d+))?/.exec(iso) ?? [];
-  return BigInt(Date.parse(`${second}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0').slice(0, 6));
 }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ROOT } from '../../server/config/package-root.ts';
-import { newest, questionOf } from '../../server/endpoints/newest-rows.ts';
+import { createNewest, questionOf } from '../../server/endpoints/newest-rows.ts';
 import type { Values } from '../../server/endpoints/parameters.ts';
 import { parseQueryFile } from '../../server/endpoints/query-file.ts';
 import type { Plain } from '../../server/store/index.ts';
@@ -84,7 +84,9 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
     if (plain) return (await statement(list.sql, { newest_from: '1970-01-01' })).rows;
     if (!list.windows) throw new Error('BUG: logs.all has no windows');
     const question = questionOf(list, list.windows);
-    const answer = await newest(question, values, { span: async () => span }, statement);
+    // As if it had not been asked before.
+    const newest = createNewest({ span: async () => span });
+    const answer = await newest(question, values, statement);
     return answer.rows as unknown[][];
   };
   const counts = endpoint('usage.api-counts');

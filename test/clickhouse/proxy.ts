@@ -7,8 +7,8 @@ export type Fate =
   /** It is cut once so many bytes of requests have passed, or of answers. */
   | { readonly cutRequestAfter: number }
   | { readonly cutReplyAfter: number }
-  /** Answers are held back for so long, ms. */
-  | { readonly holdReplyMs: number };
+  /** Answers are held back for so long, ms; from the time when so many bytes of requests have passed. */
+  | { readonly holdReplyMs: number; readonly afterRequest?: number };
 
 export interface Proxy {
   readonly url: string;
@@ -30,7 +30,9 @@ export async function openProxy(target: string, fate: () => Fate, ownPort = 0): 
       request: typeof own === 'object' && 'cutRequestAfter' in own ? own.cutRequestAfter : Infinity,
       reply: typeof own === 'object' && 'cutReplyAfter' in own ? own.cutReplyAfter : Infinity,
     };
-    const held = typeof own === 'object' && 'holdReplyMs' in own ? own.holdReplyMs : 0;
+    const held =
+      typeof own === 'object' && 'holdReplyMs' in own ? own : { holdReplyMs: 0, afterRequest: 0 };
+    let requested = 0;
     let isCut = false;
     const end = () => {
       near.destroy();
@@ -41,11 +43,12 @@ export async function openProxy(target: string, fate: () => Fate, ownPort = 0): 
       isCut = true;
       end();
     };
-    const pass = (from: Socket, to: Socket, most: number, delayMs: number) => {
-      let passed = 0;
+    const pass = (from: Socket, to: Socket, most: number, delayOf: (bytes: number) => number) => {
+      let [passed, heldUntil] = [0, 0];
       from.on('data', (bytes: Buffer) => {
         const rest = most - passed;
         passed += bytes.length;
+        const delayMs = delayOf(passed);
         const part = bytes.subarray(0, Math.max(0, Math.min(bytes.length, rest)));
         const send = () => {
           if (to.destroyed) return;
@@ -54,13 +57,23 @@ export async function openProxy(target: string, fate: () => Fate, ownPort = 0): 
             if (passed > most) cut();
           });
         };
+        heldUntil = performance.now() + delayMs;
         if (delayMs > 0) setTimeout(send, delayMs).unref();
         else send();
       });
-      from.once('close', end).once('error', end);
+      // A server closes a connection that rests, and what is held back comes all the same.
+      const endLater = () =>
+        setTimeout(end, Math.max(0, heldUntil - performance.now()) + 1).unref();
+      from.once('close', () => (heldUntil > performance.now() ? endLater() : end()));
+      from.once('error', end);
     };
-    pass(near, far, limits.request, 0);
-    pass(far, near, limits.reply, held);
+    pass(near, far, limits.request, (passed) => {
+      requested = passed;
+      return 0;
+    });
+    pass(far, near, limits.reply, () =>
+      requested >= (held.afterRequest ?? 0) ? held.holdReplyMs : 0,
+    );
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -27,6 +28,8 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { drop, dropLines, ledger, startWriter } from './lines.ts';
 
 const EX_CONFIG = 78;
+const WARNING = 40;
+const STEP_KILLS = LONG ? 10 : 2;
 const SHARDS =
   'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
 
@@ -216,9 +219,7 @@ describe('rows that are forwarded to ClickHouse', () => {
       await withService(
         data,
         async (service) => {
-          // They cannot be packed into less than half.
-          const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
-          drop(data, 'edge_logs/a.ndjson', Array.from({ length: 500 }, line).join(''));
+          dropBulky(data, expected);
           // The file is there before it is committed that it may have been sent, and cut off after that.
           await eventually(() => {
             expect(readdirSync(join(data, 'store/outbox')).join()).to.match(
@@ -253,6 +254,86 @@ describe('rows that are forwarded to ClickHouse', () => {
     },
   );
 
+  clickhouseCase(
+    'F07',
+    `a node is killed at each step of a shipment, ${STEP_KILLS} times: each line is there once`,
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      let fate: Fate = 'passes';
+      const proxy = await openProxy(server.url, () => fate);
+      try {
+        for (const step of STEPS)
+          for (let kill = 0; kill < STEP_KILLS; kill++) {
+            fate = step.fate ?? 'passes';
+            await withService(
+              data,
+              async (service) => {
+                const cuts = proxy.cuts();
+                const before = await rowsOf(server);
+                const isThere = step.comes(data, {
+                  isCut: () => proxy.cuts() > cuts,
+                  isStored: async () => (await rowsOf(server)) > before,
+                });
+                dropBulky(data, expected);
+                await isThere;
+                await service.end('SIGKILL');
+              },
+              forwarding(proxy.url),
+            );
+          }
+        fate = 'passes';
+        await withService(
+          data,
+          async (service) => {
+            await forwarded(service, expected);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(proxy.url),
+        );
+      } finally {
+        await proxy.close();
+      }
+      expect(await differences(server, [expected])).to.deep.equal([]);
+    },
+    { timeoutMs: 600_000 },
+  );
+
+  clickhouseCase(
+    'F08',
+    'an answer that comes after a minute: the rows are there once, and leave the store then',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      // Those of other requests come at once.
+      let fate: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+      const proxy = await openProxy(server.url, () => fate);
+      try {
+        await withService(
+          data,
+          async (service) => {
+            dropBulky(data, expected);
+            await eventually(async () => expect(await rowsOf(server)).to.be.above(0));
+            // The rows are there, and the node does not know.
+            expect(await edge(service)).to.include({ forwarded: 0 });
+            await delay(45_000);
+            expect(await edge(service)).to.include({ forwarded: 0 });
+            fate = 'passes';
+            await forwarded(service, expected);
+            // The answer came, and nothing was in doubt.
+            expect(service.log.map(({ level }) => level)).to.not.include(WARNING);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(proxy.url),
+        );
+      } finally {
+        await proxy.close();
+      }
+      expect(await differences(server, [expected])).to.deep.equal([]);
+    },
+    { timeoutMs: 600_000 },
+  );
+
   const reason = whyNoClickHouse();
   if (reason) notHere('F06', SHARDS, reason);
   else
@@ -264,24 +345,17 @@ describe('rows that are forwarded to ClickHouse', () => {
           const env = { TAILPOND_CLICKHOUSE_URL: urls, TAILPOND_CLICKHOUSE_CLUSTER: 'pond' };
           const used = new Set<string>();
           const all: ExpectedLines[] = [];
-          const rows = async ({ client }: ClickHouseServer) => {
-            const answer = await client.query({
-              query: 'select count() as n from edge_logs',
-              format: 'JSONEachRow',
-            });
-            return Number((await answer.json<{ n: string }>())[0]?.n);
-          };
           // A node's id decides for its server: until both have some.
           for (let n = 0; n < 20 && used.size < 2; n++) {
             const [data, expected] = [join(folder, `node-${n}`), newExpectedLines(`node-${n}`)];
-            const before = await Promise.all(servers.map(rows));
+            const before = await Promise.all(servers.map(rowsOf));
             await withService(
               data,
               async (service) => {
                 dropLines(data, expected, 10);
                 await forwarded(service, expected);
                 all.push(expected);
-                const after = await Promise.all(servers.map(rows));
+                const after = await Promise.all(servers.map(rowsOf));
                 const grown = servers.filter((_, i) => after[i] !== before[i]);
                 expect(grown).to.have.length(1);
                 used.add(grown[0]?.url ?? '');
@@ -298,6 +372,61 @@ describe('rows that are forwarded to ClickHouse', () => {
       ),
     );
 });
+
+interface Signs {
+  /** Whether the proxy has cut a connection. */
+  isCut(): boolean;
+  /** Whether the server has more rows. */
+  isStored(): Promise<boolean>;
+}
+
+/** A moment in the life of a shipment. */
+interface StepToKillAt {
+  readonly fate?: Fate;
+  /** Ends when it has come. Watches from the call on. */
+  comes(data: string, signs: Signs): Promise<unknown>;
+}
+
+const STEPS: readonly StepToKillAt[] = [
+  // Its file is being made.
+  { comes: (data) => named(data, 'staging', /^shipment-.*parquet$/, true) },
+  // The file is there, and it is about to be committed that there is a shipment.
+  { comes: (data) => named(data, 'outbox', /^edge_logs-\d+\.parquet$/, true) },
+  // A part of the file is sent.
+  {
+    fate: { cutRequestAfter: 40_000 },
+    comes: (_, { isCut }) => eventually(() => expect(isCut()).to.equal(true)),
+  },
+  // The rows are there, and the answer is on its way.
+  { fate: { holdReplyMs: 3000 }, comes: (_, { isStored }) => soon(isStored) },
+  // The answer has come, perhaps, and they are about to leave the store.
+  { comes: (_, { isStored }) => soon(isStored) },
+  // They have left the store.
+  { comes: (data) => named(data, 'outbox', /^edge_logs-\d+\.parquet$/, false) },
+];
+
+/** Waits until a file of such a name appears in a folder of the store, or is removed. */
+async function named(data: string, folder: string, name: RegExp, appears: boolean) {
+  const path = join(data, 'store', folder);
+  for await (const { filename } of watch(path))
+    if (name.test(filename ?? '') && existsSync(join(path, filename ?? '')) === appears) return;
+}
+
+async function soon(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo()));
+}
+
+/** Drops lines that cannot be packed into less than half. */
+function dropBulky(data: string, expected: ExpectedLines): void {
+  const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
+  drop(data, 'edge_logs/a.ndjson', Array.from({ length: 500 }, line).join(''));
+}
+
+async function rowsOf({ client }: ClickHouseServer): Promise<number> {
+  const query = 'select count() as n from edge_logs';
+  const answer = await client.query({ query, format: 'JSONEachRow' });
+  return Number((await answer.json<{ n: string }>())[0]?.n);
+}
 
 function forwarding(url: string): SpawnOptions {
   return { env: { TAILPOND_CLICKHOUSE_URL: url } };

@@ -41,6 +41,19 @@ const PATTERNS = [
   'storage.*object$',
   'none of them',
 ];
+const SOUGHT = [
+  null,
+  'quote',
+  'Ü',
+  '漢',
+  "' and \\",
+  '%',
+  'tab\tand\nline',
+  'ref-3',
+  '(?',
+  '9007199254740993',
+  'nothing',
+];
 const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none'];
 
 describe('answers of ClickHouse', () => {
@@ -142,6 +155,54 @@ async function compare(
       }
   // Answers without rows would all be the same.
   expect(rows).to.be.above(5000);
+  await compareEntries(now, pinned, async (path, tokens) => {
+    const [a, b] = [await ask(one, path, tokens?.[0]), await ask(other, path, tokens?.[1])];
+    expect(a.status, path).to.equal(200);
+    const [own, others] = [a, b].map(({ body }) => withoutIngested(body));
+    expect(others, path).to.deep.equal(own);
+    return (a.body as { result: unknown[] }).result.length;
+  });
+}
+
+/** Asks both for their entries, their number and their projects, and for all of them. */
+async function compareEntries(
+  now: number,
+  pinned: readonly string[],
+  isSame: (path: string, tokens?: readonly string[]) => Promise<number>,
+): Promise<void> {
+  const pathOf = (name: string, query: Readonly<Record<string, string | null>>) => {
+    const given = Object.entries(query).filter(
+      (pair): pair is [string, string] => pair[1] !== null,
+    );
+    return `/api/${name}/edge_logs?${new URLSearchParams(given)}`;
+  };
+  const [from, to] = [2 * 1440, 20].map((minutes) =>
+    new Date(now - minutes * MINUTE).toISOString(),
+  );
+  let rows = 0;
+  for (const project of [null, 'ref-1', "o'ne", 'ü %', '\\N', 'none'])
+    for (const search of SOUGHT) {
+      const asked = { project, search };
+      rows += await isSame(pathOf('entries', { ...asked, limit: '1000' }));
+      rows += await isSame(pathOf('entries', { ...asked, from: from ?? '', to: to ?? '' }));
+      rows += await isSame(pathOf('export', { ...asked, from: from ?? '', format: 'json' }));
+      for (const buckets of ['1', '7', '500'])
+        rows += await isSame(
+          pathOf('histogram', { ...asked, buckets, from: '1970-01-01T00:00:00Z', to: to ?? '' }),
+        );
+      rows += await isSame(pathOf('histogram', { ...asked, from: from ?? '', to: to ?? '' }));
+    }
+  for (const project of [null, 'ref-1']) rows += await isSame(pathOf('projects', { project }));
+  rows += await isSame(pathOf('entries', { limit: '7' }), pinned);
+  rows += await isSame(pathOf('projects', {}), pinned);
+  expect(rows).to.be.above(10_000);
+}
+
+/** Nodes store a line at moments of their own. */
+function withoutIngested(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (name, value) =>
+    name === 'ingested_at' ? undefined : value,
+  );
 }
 
 async function allThere(service: Service, counts: Readonly<Record<string, number>>) {
@@ -155,9 +216,12 @@ async function allThere(service: Service, counts: Readonly<Record<string, number
 function randomLines(nowMs: number): string[] {
   const random = seeded(7);
   const of = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const moments = new Set<number>();
   return Array.from({ length: LINES }, (_, i) => {
-    const at = nowMs - momentBefore(random) * MINUTE;
+    let at = Math.floor(nowMs - momentBefore(random) * MINUTE);
     // Of two entries at one moment either may come first.
+    while (moments.has(at)) at--;
+    moments.add(at);
     const micros = String(i % 1000).padStart(3, '0');
     const timestamp = new Date(at).toISOString().replace('Z', `${micros}Z`);
     const project = of(['ref-1', 'ref-2', 'ref-3', "o'ne", 'ü %', '\\N', null]);

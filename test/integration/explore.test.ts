@@ -4,7 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
+import { storeEntries } from '../../server/explore/store-entries.ts';
 import { createTail } from '../../server/explore/tail.ts';
+import { type ServerEvent, serverEvents } from '../support/events.ts';
 import {
   eventually,
   type Ingesting,
@@ -294,8 +296,8 @@ describe('the live tail', () => {
             writableLength: 0,
           };
           const filter = { source: 'auth_logs', where: 'true', values: {} } as const;
-          const done = createTail(ingesting.store, () => false).send(
-            { filter, redact: undefined, after: null, pinned: false },
+          const done = createTail(storeEntries(ingesting.store), () => false).send(
+            { filter, redact: undefined, after: '', pinned: false },
             response as never,
             left.signal,
           );
@@ -319,28 +321,8 @@ describe('the live tail', () => {
     });
   });
 
-  /** Yields the events of a stream as they come. */
-  async function* events(url: string, headers: Record<string, string>, signal: AbortSignal) {
-    const answer = await fetch(url, { headers: { 'X-API-KEY': TOKEN, ...headers }, signal });
-    expect(answer.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
-    let text = '';
-    for await (const chunk of answer.body ?? []) {
-      text += Buffer.from(chunk).toString();
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const fields = new Map(
-          text
-            .slice(0, end)
-            .split('\n')
-            .map((field): [string, string] => {
-              const colon = field.indexOf(': ');
-              return [field.slice(0, colon), field.slice(colon + 2)];
-            }),
-        );
-        text = text.slice(end + 2);
-        yield fields;
-      }
-    }
-  }
+  const events = (url: string, headers: Record<string, string>, signal: AbortSignal) =>
+    serverEvents(url, { 'X-API-KEY': TOKEN, ...headers }, signal);
 
   it('sends entries as they are stored, oldest first, and resumes where a client stopped', () =>
     withFolder((data) =>
@@ -350,7 +332,7 @@ describe('the live tail', () => {
           const left = new AbortController();
           const url = `${service.url}/api/tail/auth_logs?${query}`;
           const stream = events(url, headers, left.signal);
-          const next = async () => (await stream.next()).value as Map<string, string>;
+          const next = async () => (await stream.next()).value as ServerEvent;
           return { next, leave: () => left.abort() };
         };
         const all = tail('');

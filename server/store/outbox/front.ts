@@ -15,24 +15,26 @@ export interface Front {
 }
 
 /** Where rows were removed between others, the front has fewer rows than this and is never empty. */
-export const FRONT_ROWS = 122_880;
+const MOST_ROWS = 122_880;
 /** Bytes of its texts, unless it is one row: the engine and whoever receives them hold them several times. */
 const FRONT_BYTES = 32 * 1024 * 1024;
 
-/**
- * The rows at the front of a table that were stored on one day and take no more memory than they may, or, with `rows`, just so many.
- * Null where there are none, or fewer.
- */
+/** Which rows are wanted: just so many, or as many of the first `among` as were stored on one day and take no more memory than they may. */
+export type FrontWanted = { readonly rows: number } | { readonly among: number };
+
+/** The rows at the front of a table. Null where there are none, or fewer than are wanted. */
 export async function frontOf(
   connection: DuckDBConnection,
   source: Source,
-  rows: number | null,
+  wanted: FrontWanted,
 ): Promise<Front | null> {
   const one = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjects()[0] ?? {};
   const { first } = await one(`select min(rowid) as first from ${source}`);
   if (first === null) return null;
   const found = await one(
-    rows === null ? asManyAsFit(source, Number(first)) : theFirst(source, Number(first), rows),
+    'rows' in wanted
+      ? theFirst(source, Number(first), wanted.rows)
+      : asManyAsFit(source, Number(first), wanted.among),
   );
   if ((found.last ?? null) === null) return null;
   const at = (row: unknown) =>
@@ -49,14 +51,14 @@ export async function frontOf(
 }
 
 /** Up to the first row that was stored on another day, or that is too much. */
-function asManyAsFit(source: Source, first: number): string {
+function asManyAsFit(source: Source, first: number, among: number): string {
   return `with measured as (
       select
         rowid as row,
         ingested_at::date as day,
         strlen(id) + strlen(event_message) + coalesce(strlen(metadata), 0) + coalesce(strlen(project), 0) as bytes
       from ${source}
-      where rowid < ${first + FRONT_ROWS}
+      where rowid < ${first + among}
     ),
     judged as (
       select row, row = ${first} or (day = first_value(day) over upto and sum(bytes) over upto <= ${FRONT_BYTES}) as fits
@@ -66,13 +68,30 @@ function asManyAsFit(source: Source, first: number): string {
     select
       max(row) as last,
       count(*) as rows,
-      bool_or(row = ${first + FRONT_ROWS - 1}) or (select bool_or(not fits) from judged) as has_more
+      bool_or(row = ${first + among - 1}) or (select bool_or(not fits) from judged) as has_more
     from judged
-    where row < coalesce((select min(row) from judged where not fits), ${first + FRONT_ROWS})`;
+    where row < coalesce((select min(row) from judged where not fits), ${first + among})`;
 }
 
 function theFirst(source: Source, first: number, rows: number): string {
   return `select max(row) as last, count(*) as rows
-    from (select rowid as row from ${source} where rowid < ${first + FRONT_ROWS} order by row limit ${rows})
+    from (select rowid as row from ${source} where rowid < ${first + MOST_ROWS} order by row limit ${rows})
     having count(*) = ${rows}`;
 }
+
+/** Vectors are read as a whole. */
+const VECTOR_ROWS = 2048;
+
+/**
+ * Among how many rows the next front is looked for: to measure a row, its texts are unpacked, which takes longer than to send it. `last` is
+ * the front before, of a table with rows that are alike, which was looked for among `among` rows.
+ */
+export function nextAmong(among: number, { rows, hasMore }: Front): number {
+  // All of them fit, as far as was looked.
+  if (hasMore && rows === among) return Math.min(MOST_ROWS, 2 * among);
+  const wanted = Math.ceil((rows * 1.25) / VECTOR_ROWS) * VECTOR_ROWS;
+  return hasMore ? Math.min(MOST_ROWS, Math.max(FIRST_AMONG, wanted)) : among;
+}
+
+/** Among so many rows the first front is looked for. */
+export const FIRST_AMONG = 4 * VECTOR_ROWS;

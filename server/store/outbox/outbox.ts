@@ -11,7 +11,7 @@ import type { BackgroundTasks } from '../read/own-connection.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { removeTextFilters } from '../text-filter/filters.ts';
 import type { Writer } from '../write/writer.ts';
-import { type Front, frontOf } from './front.ts';
+import { FIRST_AMONG, type Front, type FrontWanted, frontOf, nextAmong } from './front.ts';
 
 /** Rows from the front of a table that go to another database in one INSERT of one block, in one partition: all of them or none. */
 export interface Shipment {
@@ -111,6 +111,7 @@ export async function openOutbox({
   const [own] = await ask('select id::varchar as id from node');
   const node = String(own?.id);
   let turn: Promise<unknown> = Promise.resolve();
+  const amongs = new Map<Source, number>();
 
   const fileOf = ({ source, seq }: Pick<Shipment, 'source' | 'seq'>) =>
     join(folder, `${source}-${seq}.parquet`);
@@ -180,13 +181,13 @@ export async function openOutbox({
   };
 
   /** Reads the front of a table and makes its file as of one moment, while lines come in. */
-  const pack = (source: Source, seq: number, most: number | null, signal: AbortSignal) =>
+  const pack = (source: Source, seq: number, wanted: FrontWanted, signal: AbortSignal) =>
     inTurn(() =>
       background.start(signal, (withConnection) =>
         withConnection(async (connection) => {
           await connection.run('begin transaction read only');
           try {
-            const front = await frontOf(connection, source, most);
+            const front = await frontOf(connection, source, wanted);
             return front && { front, file: await makeFile(connection, source, seq, front) };
           } finally {
             await connection.run('rollback');
@@ -207,9 +208,11 @@ export async function openOutbox({
       const last = await read(source);
       if (last?.isOpen) throw new Error(`BUG: ${source} has an open shipment`);
       const seq = (last?.seq ?? 0) + 1;
-      const packed = await pack(source, seq, null, signal);
+      const among = amongs.get(source) ?? FIRST_AMONG;
+      const packed = await pack(source, seq, { among }, signal);
       if (!packed) return null;
       const { front, file } = packed;
+      amongs.set(source, nextAmong(among, front));
       const { rows, day, firstId, lastId } = front;
       const shipment: Kept = {
         node,
@@ -232,7 +235,7 @@ export async function openOutbox({
       const path = fileOf(shipment);
       const sha256 = await hashOf(path).catch(() => null);
       if (sha256 === shipment.sha256) return { path, sha256 };
-      const packed = await pack(source, seq, rows, signal);
+      const packed = await pack(source, seq, { rows }, signal);
       const kept = await readOpen(source);
       if (!packed || !kept || !isSame(packed.front, kept)) throw mismatch(shipment);
       return packed.file;
@@ -251,7 +254,7 @@ export async function openOutbox({
         throw new Error(`BUG: shipment ${shipment.seq} of ${source} is not open`);
       await writer.exclusive(({ transaction }) =>
         transaction(async (connection) => {
-          const front = await frontOf(connection, source, rows);
+          const front = await frontOf(connection, source, { rows });
           if (!front || !isSame(front, kept)) throw mismatch(shipment);
           const { rowsChanged } = await connection.run(
             `delete from ${source} where rowid <= ${front.lastRow}`,

@@ -15,6 +15,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { SETTINGS } from '../../../server/config/config.ts';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { eventually, TOKEN, withFolder } from '../../support/helpers.ts';
 import { missing } from '../../support/missing.ts';
@@ -246,3 +247,26 @@ function listens(child: ChildProcessByStdio<null, Readable, null>): Promise<numb
     });
   });
 }
+
+describe('deploy/cluster', () => {
+  const folder = join(ROOT, 'deploy/cluster');
+
+  it('gives each node and server a volume of its own, files that are there, and settings that exist', () => {
+    const { load } = createRequire(import.meta.url)('js-yaml') as {
+      load(text: string): {
+        services: Record<string, { volumes: string[]; environment?: Record<string, string> }>;
+        volumes: Record<string, null>;
+      };
+    };
+    const { services, volumes } = load(readFileSync(join(folder, 'docker-compose.yml'), 'utf8'));
+    const mounts = Object.values(services).flatMap((service) => service.volumes);
+    const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
+    const own = sources.filter((source) => !source.startsWith('.'));
+    expect(own.sort()).to.deep.equal(Object.keys(volumes).sort());
+    for (const file of sources.filter((source) => source.startsWith('.')))
+      expect(existsSync(join(folder, file)), file).to.equal(true);
+    for (const { environment = {} } of Object.values(services))
+      for (const name of Object.keys(environment).filter((each) => each.startsWith('TAILPOND_')))
+        expect(SETTINGS.map((setting) => setting.name)).to.include(name);
+  });
+});

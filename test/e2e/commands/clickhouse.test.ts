@@ -1,0 +1,165 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createServer, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { ROOT } from '../../../server/config/package-root.ts';
+import { type ClickHouseServer, whyNoClickHouse, withClickHouse } from '../../clickhouse/server.ts';
+import { makeTables } from '../../clickhouse/tables.ts';
+import { withFolder } from '../../support/helpers.ts';
+import { missing } from '../../support/missing.ts';
+import { SLOW } from '../../support/slow.ts';
+
+/** Runs `tailpond clickhouse …`; gives its exit code and all that it prints. */
+async function tailpond(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [join(ROOT, 'server/launch.cjs'), 'clickhouse', ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, printed: `${out}${errors}` };
+}
+
+describe('tailpond clickhouse', () => {
+  it(`drill forwards each line once, over kills and a server that goes away, and says so ${SLOW}`, async function () {
+    this.timeout(300_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withClickHouse(join(folder, 'clickhouse'), async (server) => {
+        await makeTables(server);
+        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+        const drilled = tailpond(['drill', '--lines', '3000', '--kills', '3'], env);
+        await someRows(server);
+        await server.kill();
+        await server.start();
+        const { code, printed } = await drilled;
+        expect(printed).to.include('0 lines are lost, 0 are there more than once.');
+        expect(code).to.equal(0);
+        const [, removal = ''] = /^To remove them: (.*)$/m.exec(printed) ?? [];
+        await server.client.command({
+          query: removal,
+          clickhouse_settings: { mutations_sync: '1' },
+        });
+        expect(await rowsOf(server)).to.equal(0);
+      }),
+    );
+  });
+
+  it(`drill says which rows are there too often ${SLOW}`, async function () {
+    this.timeout(300_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withClickHouse(join(folder, 'clickhouse'), async (server) => {
+        await makeTables(server);
+        // Whatever is stored is stored once more, as another writer would do.
+        await server.client.command({ query: 'create table again as edge_logs' });
+        await server.client.command({
+          query: `create materialized view twice to again as select * from edge_logs where id like '%-7'`,
+        });
+        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+        const drilled = tailpond(['drill', '--lines', '1000', '--kills', '1'], env);
+        while ((await rowsOf(server, 'again')) === 0);
+        await server.client.command({
+          query: 'insert into edge_logs select * from again settings insert_deduplicate = 0',
+        });
+        const { code, printed } = await drilled;
+        expect(printed).to.include('0 lines are lost, 1 are there more than once.');
+        expect(code).to.equal(1);
+      }),
+    );
+  });
+
+  it(`check goes over TLS, and refuses a certificate that nobody trusts ${SLOW}`, async function () {
+    this.timeout(120_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withClickHouse(join(folder, 'clickhouse'), async (server) => {
+        await makeTables(server);
+        const { url, authority, close } = await openTls(folder, server);
+        try {
+          const env = { TAILPOND_CLICKHOUSE_URL: url };
+          const refused = await tailpond(['check'], env);
+          expect(refused.printed).to.match(/^WRONG .*self-signed certificate/m);
+          expect(refused.code).to.equal(1);
+          const trusted = await tailpond(['check'], { ...env, NODE_EXTRA_CA_CERTS: authority });
+          expect(trusted.printed).to.include(`ok    ${url}: edge_logs`);
+          expect(trusted.code).to.equal(0);
+        } finally {
+          close();
+        }
+      }),
+    );
+  });
+});
+
+async function rowsOf({ client }: ClickHouseServer, table = 'edge_logs'): Promise<number> {
+  const answer = await client.query({
+    query: `select count() as n from ${table}`,
+    format: 'JSONEachRow',
+  });
+  return Number((await answer.json<{ n: string }>())[0]?.n);
+}
+
+async function someRows(server: ClickHouseServer): Promise<void> {
+  while ((await rowsOf(server)) === 0);
+}
+
+/** Puts TLS before a server, with a certificate of its own. */
+async function openTls(folder: string, server: ClickHouseServer) {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  mkdirSync(folder, { recursive: true });
+  execFileSync(
+    'openssl',
+    [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-days',
+        '2',
+      ],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+    ],
+    { stdio: 'ignore' },
+  );
+  const target = new URL(server.url);
+  const sockets = new Set<TLSSocket>();
+  const proxy = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (near) => {
+    sockets.add(near);
+    const far = connect(Number(target.port), target.hostname);
+    near.pipe(far).pipe(near);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
+  });
+  proxy.on('tlsClientError', () => {});
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as { port: number };
+  return {
+    url: `https://127.0.0.1:${port}`,
+    authority: cert,
+    close() {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

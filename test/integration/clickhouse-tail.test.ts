@@ -1,0 +1,149 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
+import { makeTables } from '../clickhouse/tables.ts';
+import { tokenFile } from '../faults/http.ts';
+import { type ServerEvent, serverEvents } from '../support/events.ts';
+import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { missing } from '../support/missing.ts';
+import { SLOW } from '../support/slow.ts';
+
+const line = (id: string, more: object = {}) =>
+  `${JSON.stringify({ id, timestamp: new Date().toISOString(), project: 'p', event_message: `message of ${id}`, ...more })}\n`;
+
+interface Node {
+  readonly service: Service;
+  readonly data: string;
+  write(text: string): void;
+}
+
+/** Runs `action` on two nodes that forward their rows to one server. */
+async function withTwoNodes(folder: string, action: (a: Node, b: Node) => Promise<void>) {
+  await withClickHouse(join(folder, 'clickhouse'), async (server) => {
+    await makeTables(server);
+    const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+    const node = (service: Service, data: string): Node => ({
+      service,
+      data,
+      write(text) {
+        mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+        appendFileSync(join(data, 'logs/auth_logs/a.ndjson'), text);
+      },
+    });
+    await withService(
+      a,
+      (one) => withService(b, (two) => action(node(one, a), node(two, b)), { env }),
+      { env },
+    );
+  });
+}
+
+/** Follows the entries that a node tells of. */
+function follow({ service }: Node, query = '', after = '', token = TOKEN) {
+  const left = new AbortController();
+  const headers = { 'X-API-KEY': token, ...(after === '' ? {} : { 'Last-Event-ID': after }) };
+  const stream = serverEvents(`${service.url}/api/tail/auth_logs?${query}`, headers, left.signal);
+  const next = async () => (await stream.next()).value as ServerEvent;
+  return {
+    next,
+    /** Reads until so many entries have come; gives their ids, how many were skipped, and where it stands. */
+    async until(count: number) {
+      const ids: string[] = [];
+      let [skipped, id] = [0, ''];
+      while (ids.length + skipped < count) {
+        const event = await next();
+        id = event.get('id') ?? id;
+        const data = JSON.parse(event.get('data') ?? '');
+        if (event.get('event') === 'skipped') skipped += data.entries;
+        else ids.push(...data.map((entry: { id: string }) => entry.id));
+      }
+      return { ids, skipped, id };
+    },
+    leave: () => left.abort(),
+  };
+}
+
+describe('the live tail of ClickHouse', () => {
+  it(`sends what every node stores, once, and resumes where a client stopped ${SLOW}`, async function () {
+    this.timeout(180_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withTwoNodes(folder, async (a, b) => {
+        a.write(line('before'));
+        await eventually(async () => {
+          const { body } = await a.service.get('/api/entries/auth_logs');
+          expect((body.result as unknown[]).length).to.equal(1);
+        }, 30_000);
+        const all = follow(a);
+        const some = follow(b, 'search=OF%20B');
+        await all.next();
+        await some.next();
+        a.write(line('a1'));
+        b.write(line('b1'));
+        const first = await all.until(2);
+        expect(first.ids.sort()).to.deep.equal(['a1', 'b1']);
+        expect((await some.until(1)).ids).to.deep.equal(['b1']);
+        all.leave();
+        some.leave();
+
+        // Another node tells it further, although it was this one that told the beginning.
+        a.write(line('a2') + line('a3'));
+        b.write(line('b2'));
+        const again = follow(b, '', first.id);
+        await again.next();
+        const second = await again.until(3);
+        expect(second.ids.sort()).to.deep.equal(['a2', 'a3', 'b2']);
+
+        const many = Array.from({ length: 2000 }, (_, n) => line(`n${n}`)).join('');
+        a.write(many);
+        const last = await again.until(2000);
+        expect(last.ids.length + last.skipped).to.equal(2000);
+        expect(last.skipped).to.be.above(0);
+        expect(new Set(last.ids).size).to.equal(last.ids.length);
+        again.leave();
+
+        const answer = await fetch(`${b.service.url}/api/export/auth_logs?format=parquet`, {
+          headers: { 'X-API-KEY': TOKEN },
+        });
+        expect(answer.headers.get('X-Row-Count')).to.equal('2006');
+        const file = Buffer.from(await answer.arrayBuffer());
+        expect([file.subarray(0, 4), file.subarray(-4)].map(String)).to.deep.equal([
+          'PAR1',
+          'PAR1',
+        ]);
+      }),
+    );
+  });
+
+  it(`tells a pinned token of its own project alone, and no more of others ${SLOW}`, async function () {
+    this.timeout(180_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withTwoNodes(folder, async (a, b) => {
+        const token = tokenFile(a.data).add({ scopes: ['query'], project: 'mine' });
+        a.service.child.kill('SIGHUP');
+        await eventually(async () => {
+          const headers = { 'X-API-KEY': token };
+          const { status } = await fetch(`${a.service.url}/api/entries/auth_logs`, { headers });
+          expect(status).to.equal(200);
+        });
+        const mine = follow(a, '', '', token);
+        expect((await mine.next()).has('id')).to.equal(false);
+        b.write(line('others'));
+        await eventually(async () => {
+          const { body } = await a.service.get('/api/entries/auth_logs');
+          expect((body.result as unknown[]).length).to.equal(1);
+        }, 30_000);
+        a.write(line('own', { project: 'mine' }));
+        const { ids, id } = await mine.until(1);
+        expect(ids).to.deep.equal(['own']);
+        expect(id.split(' ')).to.have.length(2);
+        mine.leave();
+      }),
+    );
+  });
+});

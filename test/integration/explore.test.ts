@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { storeEntries } from '../../server/explore/store-entries.ts';
 import { createTail } from '../../server/explore/tail.ts';
+import { seeded } from '../bench/lines.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
 import {
   eventually,
@@ -75,6 +76,57 @@ describe('the entries of a source', () => {
         }
         expect((await list({ from: 'yesterday' }, 400)).body.errors[0].parameter).to.equal('from');
       },
+    ));
+
+  it('are the newest when the same is asked again, whatever came, and whatever time is asked for', () =>
+    withFolder((data) =>
+      withApp(data, async ({ write, lines, get }) => {
+        const random = seeded(11);
+        const all: { id: string; at: number; project: string }[] = [];
+        const base = Date.UTC(2026, 7, 21);
+        for (let round = 0; round < 25; round++) {
+          // Most are newer than all before; some come late.
+          const count = 1 + Math.floor(random() * (round % 5 === 4 ? 2000 : 60));
+          let text = '';
+          for (let n = 0; n < count; n++) {
+            const late = random() < 0.1 ? 3_600_000 * random() : 0;
+            // No two have the same moment: of such, either may come first.
+            const at =
+              base + round * 60_000 + n * 20 + Math.floor(random() * 19) - Math.floor(late);
+            if (all.some((entry) => entry.at === at)) continue;
+            const entry = { id: `r${round}n${n}`, at, project: random() < 0.2 ? 'few' : 'many' };
+            all.push(entry);
+            text += line(entry.id, 0, {
+              project: entry.project,
+              timestamp: new Date(at).toISOString(),
+            });
+          }
+          write('auth_logs/a.ndjson', text);
+          await lines(all.length, 'auth_logs');
+          const ends = [base + round * 60_000 + 30_000, base + 600_000];
+          for (const project of ['few', 'many'])
+            for (const [from, to] of [
+              [0, Infinity],
+              [(ends[0] as number) - 300_000, Infinity],
+              [0, ends[0]],
+              [0, ends[1]],
+            ] as [number, number][]) {
+              const query = {
+                project,
+                limit: 50,
+                ...(from > 0 ? { from: new Date(from).toISOString() } : {}),
+                ...(to < Infinity ? { to: new Date(to).toISOString() } : {}),
+              };
+              const { body } = await get('/api/entries/auth_logs').query(query);
+              const expected = all
+                .filter((entry) => entry.project === project && entry.at >= from && entry.at < to)
+                .sort((a, b) => b.at - a.at)
+                .slice(0, 50)
+                .map(({ id }) => id);
+              expect(ids(body), JSON.stringify(query)).to.deep.equal(expected);
+            }
+        }
+      }),
     ));
 
   it('are counted in buckets of time', () =>

@@ -12,6 +12,8 @@ export interface ForwarderOptions {
   >;
   /** The server that rows are sent to. */
   readonly endpoint: string;
+  /** A source has a shipment as often, unless its rows fill one before. */
+  readonly intervalMs: number;
   /** Another value whenever lines were stored. */
   storedUs(): bigint;
   readonly log: Pick<IngestLog, 'info' | 'warn' | 'error'>;
@@ -37,8 +39,6 @@ export interface Forwarder {
 /** The server has shipments of this store that it has not sent: it is a copy of one that has, or was restored from an old backup. */
 export class ForeignShipments extends Error {}
 
-/** A source has a shipment in so many ms, unless its rows fill one before. */
-const EVERY_MS = 1000;
 /** How often it is asked whether the table is right, and whether another process sends as this store. */
 const VERIFY_MS = 60_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
@@ -68,7 +68,7 @@ function startLane(
   options: ForwarderOptions,
   { finish, stop: signal }: { readonly finish: AbortSignal; readonly stop: AbortSignal },
 ) {
-  const { outbox, clickhouse, endpoint, storedUs, log, onForeign } = options;
+  const { outbox, clickhouse, endpoint, intervalMs, storedUs, log, onForeign } = options;
   let trouble: string | null = null;
   let stopped: string | null = null;
   let pauseMs = FIRST_PAUSE_MS;
@@ -131,7 +131,7 @@ function startLane(
         const hasMore = await sendNext();
         isWell();
         if (!hasMore)
-          await delay(EVERY_MS - (performance.now() - began), undefined, { signal: finish });
+          await delay(intervalMs - (performance.now() - began), undefined, { signal: finish });
       } catch (error) {
         if (finish.aborted) return;
         if (error instanceof ForeignShipments) onForeign(error);

@@ -40,6 +40,7 @@ export async function startForwarding({
     outbox,
     clickhouse,
     endpoint,
+    intervalMs: config.intervalMs,
     storedUs: () => store.commits().storedUs,
   });
   return {
@@ -65,8 +66,8 @@ export interface Answers {
     values: Readonly<Record<string, string | null>>,
     signal: AbortSignal,
   ): Promise<{ rows: number; file: Readable }>;
-  /** Writes rows of a source to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
-  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
+  /** Writes rows of a source to a Parquet file, and gives their number. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 

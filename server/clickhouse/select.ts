@@ -122,6 +122,8 @@ export interface RowsWanted {
   /** Inclusive bounds of the timestamp, ISO 8601; null: none. */
   readonly from: string | null;
   readonly until: string | null;
+  /** So many of the newest, and those with the timestamp of the last; null: all. */
+  readonly newest: number | null;
 }
 
 /** So many rows, and bytes of them, are fetched to be asked here. */
@@ -130,21 +132,22 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
 const REQUEST_COLUMNS = ', path, url, host';
 
-/** Writes rows of the table `table` to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+/** Writes rows of the table `table` to a Parquet file, and gives their number. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
 export async function fetchRows(
   client: ClickHouseClient,
   table: string,
-  { source, project, from, until }: RowsWanted,
+  { source, project, from, until, newest }: RowsWanted,
   path: string,
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
-): Promise<void> {
-  await bounded({ timeoutMs, signal }, async (ends) => {
-    const { stream } = await client.exec({
+): Promise<number> {
+  return bounded({ timeoutMs, signal }, async (ends) => {
+    const { stream, summary } = await client.exec({
       query: `select ${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}
         from {table:Identifier}
         where ({project:Nullable(String)} is null or project = {project:Nullable(String)})
           and timestamp >= coalesce(parseDateTime64BestEffort({from:Nullable(String)}, 6, 'UTC'), toDateTime64('1969-12-31 00:00:00', 6, 'UTC'))
           and timestamp <= coalesce(parseDateTime64BestEffort({until:Nullable(String)}, 6, 'UTC'), toDateTime64('2201-12-31 00:00:00', 6, 'UTC'))
+        ${newest === null ? '' : `order by timestamp desc limit ${newest} with ties`}
         format Parquet`,
       query_params: { table, project, from, until },
       abort_signal: ends,
@@ -157,6 +160,7 @@ export async function fetchRows(
       },
     });
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal: ends });
+    return Number(summary?.result_rows ?? 0);
   }).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'RESULT_TOO_LARGE')) throw error;
     throw new AppError('QUERY_TOO_LARGE', {

@@ -6,6 +6,7 @@ import {
   count,
   diskSize,
   duration,
+  interval,
   memberLists,
   ofEach,
   onOrOff,
@@ -227,6 +228,15 @@ export const SETTINGS = [
       'The cluster of ClickHouse that has the tables. Answers are then of all of its shards. It is needed where TAILPOND_CLICKHOUSE_URL names several servers.',
   },
   {
+    name: 'TAILPOND_CLICKHOUSE_INTERVAL',
+    key: 'clickhouseIntervalMs',
+    default: '1s',
+    expected: 'a duration from 1s to 5m, such as 1s',
+    parse: interval,
+    description:
+      'How often rows are forwarded, unless there are many. Each time is an INSERT of every source with new rows: many nodes send less often.',
+  },
+  {
     name: 'TAILPOND_MAX_CONNECTIONS',
     key: 'maxConnections',
     default: '512',
@@ -265,6 +275,7 @@ export interface ClickHouseConfig {
   readonly passwordFile: string | null;
   /** Whose shards hold the rows together; null: one server holds all. */
   readonly cluster: string | null;
+  readonly intervalMs: number;
 }
 
 /** The settings as the service uses them. */
@@ -352,6 +363,7 @@ function configOf({
   clickhouseUser: user,
   clickhousePasswordFile: passwordFile,
   clickhouseCluster: cluster,
+  clickhouseIntervalMs: intervalMs,
   ...values
 }: Values): Config {
   return {
@@ -372,6 +384,7 @@ function configOf({
       user: user ?? '',
       passwordFile,
       cluster,
+      intervalMs: intervalMs ?? 0,
     },
   };
 }

@@ -47,6 +47,12 @@ export function duration(text: string): number | null {
   return ms >= 100 && ms <= 3_600_000 ? ms : null;
 }
 
+/** A duration from a second to five minutes. */
+export function interval(text: string): number | null {
+  const ms = duration(text);
+  return ms !== null && ms >= 1000 && ms <= 300_000 ? ms : null;
+}
+
 /** A limit for all, then others of single sources: `30d,postgres_logs=7d,auth_logs=off`. `off` is Infinity. */
 export function perSource(text: string, read: (text: string) => number | null) {
   const limit = (part: string) => (part === 'off' ? Infinity : read(part));

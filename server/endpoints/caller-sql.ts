@@ -104,15 +104,20 @@ export function createCallerSql(
       if (fetched) {
         const translation = await translator(question, store)('all');
         const sources = sourcesOf(translation, question.query);
-        return fetched.over(sources, question, (place) =>
+        const [source, ...others] = sources;
+        const ask = (place: (sql: string) => string) =>
           answered(
             { ...translation, sql: place(translation.sql), newest: null },
             question,
             store,
             newest,
             'all',
-          ),
-        );
+          );
+        const wanted = translation.newest?.rows;
+        if (wanted === undefined || source === undefined || others.length > 0)
+          return fetched.over(sources, question, ask);
+        const most = Math.min(wanted, question.query.maxRows);
+        return fetched.overNewest(source, question, ask, ({ rows }) => rows.rows.length >= most);
       }
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));

@@ -15,14 +15,30 @@ export interface FetchedRows {
    */
   over<T>(
     sources: readonly Source[],
-    question: {
-      readonly query: SavedQuery;
-      readonly values: Values;
-      readonly signal: AbortSignal;
-    },
+    question: Fetching,
     ask: (place: (sql: string) => string) => Promise<T>,
   ): Promise<T>;
+  /**
+   * The same for a question of the newest rows of one source: over some of the newest, over more, and over all that may be fetched, until
+   * an answer is enough.
+   */
+  overNewest<T>(
+    source: Source,
+    question: Fetching,
+    ask: (place: (sql: string) => string) => Promise<T>,
+    isEnough: (answer: T) => boolean,
+  ): Promise<T>;
 }
+
+/** What the rows are fetched for. */
+export interface Fetching {
+  readonly query: SavedQuery;
+  readonly values: Values;
+  readonly signal: AbortSignal;
+}
+
+/** So many of the newest rows are fetched first, where the newest are asked for. */
+const NEWEST = [2000, 20_000];
 
 /** Begins a name that nobody who writes SQL knows. */
 const MARK = `fetched_${randomUUID().replaceAll('-', '')}_`;
@@ -37,22 +53,39 @@ export function createFetchedRows(
   { staging }: Pick<Store, 'staging'>,
   answers: Pick<Answers, 'fetch'>,
 ): FetchedRows {
-  return {
-    async over(sources, { query, values, signal }, ask) {
-      const paths = new Map(
-        sources.map((source) => [source, join(staging, `fetched-${randomUUID()}.parquet`)]),
+  /** Gives the answer over these rows, and how many they are. */
+  const over = async <T>(
+    sources: readonly Source[],
+    newest: number | null,
+    { query, values, signal }: Fetching,
+    ask: (place: (sql: string) => string) => Promise<T>,
+  ): Promise<{ answer: T; rows: number }> => {
+    const paths = new Map(
+      sources.map((source) => [source, join(staging, `fetched-${randomUUID()}.parquet`)]),
+    );
+    const wanted = { ...boundsOf(query, values), newest };
+    let rows = 0;
+    try {
+      // One after the other: each may be as large as there is memory for.
+      for (const [source, path] of paths)
+        rows += await answers.fetch({ source, ...wanted }, path, signal);
+      const answer = await ask((sql) =>
+        sql.replaceAll(NAME, (_, source: Source) => rowsOf(source, paths.get(source) ?? '')),
       );
-      const wanted = boundsOf(query, values);
-      try {
-        // One after the other: each may be as large as there is memory for.
-        for (const [source, path] of paths)
-          await answers.fetch({ source, ...wanted }, path, signal);
-        return await ask((sql) =>
-          sql.replaceAll(NAME, (_, source: Source) => rowsOf(source, paths.get(source) ?? '')),
-        );
-      } finally {
-        for (const path of paths.values()) await rm(path, { force: true });
+      return { answer, rows };
+    } finally {
+      for (const path of paths.values()) await rm(path, { force: true });
+    }
+  };
+  return {
+    over: async (sources, question, ask) => (await over(sources, null, question, ask)).answer,
+    async overNewest(source, question, ask, isEnough) {
+      for (const newest of NEWEST) {
+        const { answer, rows } = await over([source], newest, question, ask);
+        // Fewer: these are all there are.
+        if (rows < newest || isEnough(answer)) return answer;
       }
+      return (await over([source], null, question, ask)).answer;
     },
   };
 }

@@ -36,7 +36,11 @@ with requests as (
         else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
       end
     )
-    and regexp_matches(coalesce(url, host || path, project), @project::varchar)
+    -- Where that is the whole expression, nothing is left to seek.
+    and (
+      regexp_full_match(@project::varchar, '[A-Za-z0-9_-]*')
+      or regexp_matches(coalesce(url, host || path, project), @project::varchar)
+    )
 )
 select
   date_trunc(

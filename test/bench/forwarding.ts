@@ -1,18 +1,21 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClickHouseServer, withClickHouse } from '../clickhouse/server.ts';
-import { makeTables } from '../clickhouse/tables.ts';
+import { type ClickHouseServer, withClickHouse, withTwoShards } from '../clickhouse/server.ts';
+import { makeShardTables, makeTables } from '../clickhouse/tables.ts';
 import type { Bench } from './bench.ts';
 import { type Dataset, writeLines } from './dataset.ts';
-import { writeAndSee } from './fresh.ts';
+import { write, writeAndSee } from './fresh.ts';
+import { inTurn, question, times, withService } from './http.ts';
 import { processorSeconds } from './memory.ts';
 import { progress } from './progress.ts';
 import type { Forwarding } from './results.ts';
 import { drop, type Service, startService } from './service.ts';
-import { latency } from './statistics.ts';
+import { type Latency, latency } from './statistics.ts';
 
 const LOOK_MS = 250;
+/** How often each endpoint is asked. */
+const QUESTIONS = 40;
 /** A node that forwards nothing for so long hangs. */
 const STALL_MS = 120_000;
 
@@ -42,8 +45,10 @@ export async function measureForwarding(bench: Bench): Promise<Forwarding> {
   const data = await writeLines(bench.folder('cluster'), ['edge_logs'], { rows, seed });
   const alone: Forwarding['alone'][number][] = [];
   const forwarded: Forwarding['forwarded'][number][] = [];
+  const two: Forwarding['two'][number][] = [];
   const fresh: Forwarding['fresh'][number][] = [];
-  const bar = progress('forwarding to ClickHouse', 3 * runs);
+  const cores: Forwarding['cores'][number][] = [];
+  const bar = progress('forwarding to ClickHouse', 4 * runs + 1);
   for (let run = 0; run < runs; run++) {
     await inServer(bench, async (server) => {
       alone.push(await insertAlone(server, data));
@@ -57,12 +62,92 @@ export async function measureForwarding(bench: Bench): Promise<Forwarding> {
       const folder = bench.folder('node');
       await inNode(folder, server, async (service) => {
         fresh.push(latency(await writeAndSee(service, folder)));
+        const [node, other] = [service.processorSeconds(), processorSeconds(server.pid())];
+        const begin = performance.now();
+        await write(folder);
+        const seconds = (performance.now() - begin) / 1000;
+        cores.push({
+          node: (service.processorSeconds() - node) / seconds,
+          server: (processorSeconds(server.pid()) - other) / seconds,
+        });
       });
     });
     bar.step();
+    two.push(await forwardTwo(bench, data));
+    bar.step();
   }
+  const answers = await compareAnswers(bench, data);
+  bar.step();
   bar.end();
-  return { lines: data.lines, alone, forwarded, fresh };
+  return { lines: data.lines, alone, forwarded, two, fresh, cores, answers };
+}
+
+/** Two nodes with the same lines, each of which has one of two servers. */
+async function forwardTwo(bench: Bench, data: Dataset): Promise<Forwarding['two'][number]> {
+  const folder = bench.folder('clickhouse');
+  const nodes = [0, 1].map((n) => join(bench.folder('node'), String(n)));
+  let measured: Forwarding['two'][number] | null = null;
+  await withTwoShards(folder, async (servers) => {
+    for (const server of servers) await makeShardTables(server);
+    const services = await Promise.all(
+      servers.map(({ url }, n) =>
+        startService(nodes[n] as string, {
+          TAILPOND_CLICKHOUSE_URL: url,
+          TAILPOND_CLICKHOUSE_CLUSTER: 'pond',
+        }),
+      ),
+    );
+    const usedBy = (each: () => number[]) => each().reduce((sum, seconds) => sum + seconds, 0);
+    const ofNodes = () => services.map((service) => service.processorSeconds());
+    const ofServers = () => servers.map((server) => processorSeconds(server.pid()));
+    try {
+      const [node, other] = [usedBy(ofNodes), usedBy(ofServers)];
+      const begin = performance.now();
+      for (const node of nodes) drop(node, data);
+      await Promise.all(services.map((service) => allForwarded(service, data.lines)));
+      measured = {
+        ms: performance.now() - begin,
+        nodeSeconds: usedBy(ofNodes) - node,
+        serverSeconds: usedBy(ofServers) - other,
+      };
+    } finally {
+      for (const service of services) await service.stop();
+    }
+  });
+  for (const each of [folder, ...nodes]) rmSync(each, { recursive: true });
+  if (!measured) throw new Error('BUG: nothing was measured');
+  return measured;
+}
+
+/** The endpoints, one question after the other, where the lines were forwarded and where they stay. */
+async function compareAnswers(bench: Bench, data: Dataset): Promise<Forwarding['answers']> {
+  const names = ['logs.all', 'daily'];
+  const ask = (service: Service) =>
+    inTurn(names, async (name) =>
+      latency(await times(service, QUESTIONS, (n) => question(name, n))),
+    );
+  let clickhouse: Latency[] = [];
+  let store: Latency[] = [];
+  await inServer(bench, async (server) => {
+    await insertAlone(server, data);
+    const folder = bench.folder('node');
+    await inNode(folder, server, async (service) => {
+      clickhouse = await ask(service);
+    });
+    rmSync(folder, { recursive: true });
+  });
+  const folder = bench.folder('node');
+  await withService(folder, async (service) => {
+    drop(folder, data);
+    await service.until(data.lines);
+    store = await ask(service);
+  });
+  rmSync(folder, { recursive: true });
+  return names.map((name, n) => ({
+    name: name === 'daily' ? 'usage.api-counts' : name,
+    clickhouse: clickhouse[n] as Latency,
+    store: store[n] as Latency,
+  }));
 }
 
 async function inServer(bench: Bench, action: (server: ClickHouseServer) => Promise<void>) {

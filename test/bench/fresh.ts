@@ -63,7 +63,7 @@ export async function writeAndSee(service: Service, folder: string): Promise<num
   return seenMs;
 }
 
-async function write(folder: string, writing?: (n: number, source: string) => void) {
+export async function write(folder: string, writing?: (n: number, source: string) => void) {
   const begin = performance.now();
   const due = () => ((performance.now() - begin) * LINES_PER_SECOND) / 1000;
   for (let n = 0; n < SECONDS * LINES_PER_SECOND; await delay(1)) {

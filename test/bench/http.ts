@@ -72,7 +72,10 @@ export async function withService(
   }
 }
 
-async function inTurn<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+export async function inTurn<T, R>(
+  items: readonly T[],
+  act: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await act(item));
   return results;

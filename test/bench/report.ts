@@ -4,6 +4,7 @@ import {
   ENGINES,
   type Engine,
   type EngineName,
+  type Forwarding,
   type Fresh,
   type Http,
   type Ingest,
@@ -19,7 +20,8 @@ import { markdownTable, ratio, ratioByHand, short, targetsTable } from './target
 
 /** The figures of docs/benchmarks.md, as Markdown. */
 export function report(results: Results, charts: readonly Chart[]): string {
-  const { ingest, engine, http, sql, peer, studio, cached, fresh, restart, scale } = results;
+  const { ingest, engine, http, sql, peer, studio, cached, fresh, restart, scale, cluster } =
+    results;
   const images = (...files: string[]) =>
     charts
       .filter(({ file }) => files.includes(file))
@@ -40,6 +42,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
     ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
     ...(restart ? ['## Start and recovery', restartTable(restart)] : []),
+    ...(cluster ? ['## Forwarding to ClickHouse', ...forwardingTables(cluster)] : []),
     ...(scale ? ['## Scale', scaleTable(scale.sizes), ...images('scale.svg')] : []),
   ].join('\n\n');
 }
@@ -210,6 +213,77 @@ function restartTable({ readyMs, idleMb, recoveries }: Restart): string {
       ['after the kill until every line is stored, once, ms', of(({ wholeMs }) => wholeMs)],
     ],
   );
+}
+
+function forwardingTables({
+  lines,
+  alone,
+  forwarded,
+  two,
+  fresh,
+  cores,
+  answers,
+}: Forwarding): string[] {
+  const of = <T>(runs: readonly T[], value: (run: T) => number) => median(runs.map(value));
+  const rate = (runs: readonly { readonly ms: number }[], count: number) =>
+    whole((count / of(runs, ({ ms }) => ms)) * 1000);
+  const perRow = (seconds: number, count: number) => short((seconds / count) * 1e6);
+  const { p50, p99 } = medianLatency(fresh);
+  return [
+    markdownTable(
+      ['', 'rows/s', 'processor of nodes, µs a row', 'of servers'],
+      [
+        [
+          'INSERT of the file by ClickHouse itself',
+          rate(alone, lines),
+          '',
+          perRow(
+            of(alone, (run) => run.processorSeconds),
+            lines,
+          ),
+        ],
+        [
+          'one node, one server',
+          rate(forwarded, lines),
+          perRow(
+            of(forwarded, (run) => run.nodeSeconds),
+            lines,
+          ),
+          perRow(
+            of(forwarded, (run) => run.serverSeconds),
+            lines,
+          ),
+        ],
+        [
+          'two nodes, two servers, all on this machine',
+          rate(two, 2 * lines),
+          perRow(
+            of(two, (run) => run.nodeSeconds),
+            2 * lines,
+          ),
+          perRow(
+            of(two, (run) => run.serverSeconds),
+            2 * lines,
+          ),
+        ],
+      ],
+    ),
+    `At 1,000 lines/s over nine sources a line is visible after ${short(p50)} ms (p50) and ${short(p99)} ms (p99). With nobody asking, the node uses ${short(of(cores, ({ node }) => node))} of a core and the server ${short(of(cores, ({ server }) => server))}.`,
+    markdownTable(
+      [
+        `of ${whole(lines)} rows, over HTTP`,
+        'from ClickHouse, p50, ms',
+        'p99',
+        'from the store, p50, ms',
+        'p99',
+      ],
+      answers.map(({ name, clickhouse, store }) => [
+        `\`${name}\``,
+        ...ms(clickhouse),
+        ...ms(store),
+      ]),
+    ),
+  ];
 }
 
 function scaleTable(sizes: readonly Size[]): string {

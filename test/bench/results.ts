@@ -139,8 +139,22 @@ export interface Forwarding {
     readonly serverSeconds: number;
     readonly peakMb: number;
   }[];
-  /** From the write of a line to the first answer of logs.all that holds it, at 1,000 lines a second. */
+  /** Two nodes at once, each with all of the lines and a server of its own. */
+  readonly two: readonly {
+    readonly ms: number;
+    readonly nodeSeconds: number;
+    readonly serverSeconds: number;
+  }[];
+  /** From the write of a line to the first answer of logs.all that holds it, at 1,000 lines a second over all sources. */
   readonly fresh: readonly Latency[];
+  /** What such lines cost the node and the server, processor seconds a second. */
+  readonly cores: readonly { readonly node: number; readonly server: number }[];
+  /** The endpoints over HTTP, of the lines in ClickHouse and in a store. */
+  readonly answers: readonly {
+    readonly name: string;
+    readonly clickhouse: Latency;
+    readonly store: Latency;
+  }[];
 }
 
 /** Everything that was measured; a section that was not is absent. */

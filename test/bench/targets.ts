@@ -161,6 +161,36 @@ export const TARGETS: readonly Target[] = [
     of: ({ ingest }) => middle(ingest?.loaded.tailpond.map(({ peakMb }) => peakMb)),
   },
   {
+    what: 'rows forwarded, a second of processor of node and server / INSERT of the same file',
+    must: 0.8,
+    aim: 1,
+    more: true,
+    unit: '',
+    of: ({ cluster }) =>
+      middle(
+        cluster?.forwarded.map(({ nodeSeconds, serverSeconds }, run) => {
+          const alone = cluster.alone[run]?.processorSeconds ?? Number.NaN;
+          return alone / (nodeSeconds + serverSeconds);
+        }),
+      ),
+  },
+  {
+    what: 'write to visible in ClickHouse, p99 at 1,000 lines/s',
+    must: 3000,
+    aim: 1000,
+    more: false,
+    unit: 'ms',
+    of: ({ cluster }) => middle(cluster?.fresh.map(({ p99 }) => p99)),
+  },
+  {
+    what: 'resident memory of a node that forwards, peak',
+    must: 700,
+    aim: 500,
+    more: false,
+    unit: 'MB',
+    of: ({ cluster }) => middle(cluster?.forwarded.map(({ peakMb }) => peakMb)),
+  },
+  {
     what: 'start with 10 million rows to `/readyz` 200',
     must: 2,
     aim: 1,

@@ -23,15 +23,22 @@ import {
   withFolder,
   withService,
 } from '../support/helpers.ts';
+import { fill, free } from './ballast.ts';
 import { type CaseOptions, faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
-import { drop, dropLines, ledger, startWriter } from './lines.ts';
+import { drop, dropLines, ledger, startWriter, whileItLives } from './lines.ts';
+import { mountCase, withTmpfs } from './mounts.ts';
 
 const EX_CONFIG = 78;
 const WARNING = 40;
+const NOT_FORWARDED = 'rows are not forwarded; it is tried again';
+const FILLS = LONG ? 20 : 3;
 const STEP_KILLS = LONG ? 10 : 2;
 const SHARDS =
   'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
+
+const onMount: typeof faultCase = (id, title, action, options) =>
+  mountCase(id, title, 'tmpfs', action, options);
 
 /** A ClickHouse with the tables, and a folder beside it. */
 function clickhouseCase(
@@ -39,13 +46,14 @@ function clickhouseCase(
   title: string,
   action: (server: ClickHouseServer, folder: string) => Promise<void>,
   options: CaseOptions = {},
+  register: typeof faultCase = faultCase,
 ): void {
   const reason = whyNoClickHouse();
   if (reason) {
     notHere(id, title, reason);
     return;
   }
-  faultCase(
+  register(
     id,
     title,
     () =>
@@ -164,9 +172,7 @@ describe('rows that are forwarded to ClickHouse', () => {
           dropLines(data, expected, 1000);
           await eventually(async () => expect((await edge(service)).stored).to.equal(1000));
           expect((await service.get('/readyz')).status).to.equal(200);
-          expect(service.log.map(({ msg }) => msg)).to.include(
-            'rows are not forwarded; it is tried again',
-          );
+          expect(service.log.map(({ msg }) => msg)).to.include(NOT_FORWARDED);
           await server.start();
           await forwarded(service, expected);
           expect(service.log.map(({ msg }) => msg)).to.include('rows are forwarded again');
@@ -334,6 +340,93 @@ describe('rows that are forwarded to ClickHouse', () => {
     { timeoutMs: 600_000 },
   );
 
+  clickhouseCase(
+    'F09',
+    `the disk of a node fills up ${FILLS} times: each line is there once`,
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const store = join(data, 'store');
+      const random = seeded(9);
+      const expected = newExpectedLines();
+      let troubles = 0;
+      await withTmpfs(store, 150, async () => {
+        for (let time = 0; time < FILLS; time++)
+          await withService(
+            data,
+            async (service) => {
+              dropBulky(data, expected, 20_000);
+              await delay(random() * 1500);
+              // From nothing to what a shipment takes.
+              fill(store, Math.floor(4e6 * random() ** 2));
+              await delay(2000);
+              troubles += service.log.filter(({ level }) => Number(level) >= WARNING).length;
+              await whileItLives(service, async () => {
+                free(store);
+                dropLines(data, expected, 100);
+                await forwarded(service, expected);
+                await service.end('SIGTERM');
+              });
+              free(store);
+            },
+            { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_MIN_FREE: 'off' } },
+          );
+        await withService(
+          data,
+          async (service) => {
+            await forwarded(service, expected);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(server.url),
+        );
+      });
+      expect(await differences(server, [expected])).to.deep.equal([]);
+      expect(troubles).to.be.above(0);
+    },
+    { timeoutMs: 900_000 },
+    onMount,
+  );
+
+  clickhouseCase(
+    'F10',
+    `the disk of the server fills up ${FILLS} times: each line is there once`,
+    async (server, folder) => {
+      const [data, disk] = [join(folder, 'data'), join(folder, 'clickhouse/data')];
+      const random = seeded(10);
+      const expected = newExpectedLines();
+      let warnings = 0;
+      await server.kill();
+      await withTmpfs(disk, 400, async () => {
+        await server.start();
+        await makeTables(server);
+        await withService(
+          data,
+          async (service) => {
+            for (let time = 0; time < FILLS; time++) {
+              dropLines(data, expected, 5000);
+              await delay(random() * 1000);
+              fill(disk, Math.floor(1e5 * random()));
+              dropLines(data, expected, 5000);
+              await delay(3000);
+              free(disk);
+              // It may have ended by itself.
+              await server.kill();
+              await server.start();
+              await forwarded(service, expected);
+            }
+            warnings = service.log.filter(({ msg }) => msg === NOT_FORWARDED).length;
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(server.url),
+        );
+        expect(await differences(server, [expected])).to.deep.equal([]);
+        await server.kill();
+      });
+      expect(warnings).to.be.above(0);
+    },
+    { timeoutMs: 900_000 },
+    onMount,
+  );
+
   const reason = whyNoClickHouse();
   if (reason) notHere('F06', SHARDS, reason);
   else
@@ -417,9 +510,9 @@ async function soon(isSo: () => Promise<boolean>): Promise<void> {
 }
 
 /** Drops lines that cannot be packed into less than half. */
-function dropBulky(data: string, expected: ExpectedLines): void {
+function dropBulky(data: string, expected: ExpectedLines, count = 500): void {
   const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
-  drop(data, 'edge_logs/a.ndjson', Array.from({ length: 500 }, line).join(''));
+  drop(data, 'edge_logs/a.ndjson', Array.from({ length: count }, line).join(''));
 }
 
 async function rowsOf({ client }: ClickHouseServer): Promise<number> {

@@ -161,7 +161,7 @@ export async function runService(
       if (walBytes > 0)
         logger.info({ walBytes }, 'left the write-ahead log to the next start, for want of time');
     });
-    if (!config.clickhouse) await refuseOpenShipments(opened);
+    await refuseOpenShipments(opened, config.clickhouse?.urls ?? []);
     // Closed after the store: until then it says that the store is in use.
     const commands: Commands = {
       check: (gone) => opened.inspect(gone),
@@ -297,12 +297,15 @@ async function openForwarding(
   };
 }
 
-/** Throws ConfigError where rows may be in ClickHouse already, so that they must not be settled or removed. */
-async function refuseOpenShipments({ openShipments }: Store): Promise<void> {
-  const [open] = await openShipments();
+/** Throws ConfigError where rows may be in a ClickHouse that is not named, so that they must not be settled, removed or sent elsewhere. */
+async function refuseOpenShipments(
+  { openShipments }: Store,
+  urls: readonly string[],
+): Promise<void> {
+  const open = (await openShipments()).find(({ endpoint }) => !urls.includes(endpoint));
   if (!open) return;
   throw new ConfigError([
-    `TAILPOND_CLICKHOUSE_URL: expected ${open.endpoint} until what was sent is known to be there, got none (shipment ${open.seq} of ${open.source}). Rows that were not sent stay here if it is removed after that.`,
+    `TAILPOND_CLICKHOUSE_URL: expected ${open.endpoint} until what was sent is known to be there, got ${urls.join() || 'none'} (shipment ${open.seq} of ${open.source}). Rows that were not sent stay here if it is removed after that.`,
   ]);
 }
 

@@ -68,7 +68,14 @@ async function forwardAmidKills({ data, project, lines, kills }: Run, signal: Ab
   const folder = join(data, 'logs', SOURCE);
   makeFolder(folder);
   const token = randomUUID();
-  const settings = { TAILPOND_DATA: data, TAILPOND_TOKEN: token, TAILPOND_TOKEN_FILE: '' };
+  const settings = {
+    TAILPOND_DATA: data,
+    TAILPOND_TOKEN: token,
+    TAILPOND_TOKEN_FILE: '',
+    // Those of the operator's service.
+    TAILPOND_ENDPOINTS: '',
+    TAILPOND_RATE_LIMIT: 'off',
+  };
   let written = 0;
   const write = (until: number) => {
     let text = '';
@@ -97,19 +104,37 @@ async function forwardAmidKills({ data, project, lines, kills }: Run, signal: Ab
   }
 }
 
-/** Waits until all lines have left the node, however long that takes, and says how far it is. */
+/** Waits until all that the node has read has left it, however long that takes, and says how far it is. */
 async function allForwarded(url: string, token: string, lines: number, signal: AbortSignal) {
   for (let toldAt = performance.now(); ; await delay(LOOK_MS, undefined, { signal })) {
     const response = await fetch(`${url}/api/ledger`, { headers: { 'X-API-KEY': token }, signal });
-    const { result } = (await response.json()) as {
-      result: { source: string; forwarded: number }[];
-    };
-    const forwarded = result.find(({ source }) => source === SOURCE)?.forwarded ?? 0;
-    if (forwarded >= lines) return;
+    if (!response.ok) throw new Error(`The node answers ${response.status}.`);
+    const { result } = (await response.json()) as { result: LedgerOfSource[] };
+    const ledger = result.find(({ source }) => source === SOURCE);
+    const { forwarded = 0, stored = 0, lines: read = 0, pending_bytes: pending = 0 } = ledger ?? {};
+    // Lost or rejected lines leave nothing to wait for: they are counted.
+    if (read > 0 && pending === 0 && stored === 0) return;
+    const { stopped } = await forwardingOf(url, signal);
+    if (stopped) throw new Error(stopped);
     if (performance.now() - toldAt < TELL_MS) continue;
     toldAt = performance.now();
     console.log(`${forwarded} of ${lines} lines have left the node.`);
   }
+}
+
+interface LedgerOfSource {
+  readonly source: string;
+  readonly lines: number;
+  readonly stored: number;
+  readonly forwarded: number;
+  readonly pending_bytes: number;
+}
+
+/** Why the node forwards nothing any more; null while it does. */
+async function forwardingOf(url: string, signal: AbortSignal): Promise<{ stopped: string | null }> {
+  const response = await fetch(`${url}/readyz`, { signal });
+  const { detail = '' } = (await response.json()) as { detail?: string };
+  return { stopped: /sent any more/.test(detail) ? detail : null };
 }
 
 function lineOf(project: string, n: number) {

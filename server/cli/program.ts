@@ -202,7 +202,7 @@ function stores(program: Command, exit: (code: number) => void) {
 function clickhouses(program: Command, exit: (code: number) => void) {
   const clickhouse = program
     .command('clickhouse')
-    .description('print or check the tables that rows are forwarded to, or try the way there');
+    .description('print or check the tables that rows are forwarded to, or test forwarding');
   clickhouse
     .command('schema')
     .description('print the statements that make the tables; tailpond never runs them itself')
@@ -222,7 +222,7 @@ function clickhouses(program: Command, exit: (code: number) => void) {
   clickhouse
     .command('drill')
     .description(
-      'forward lines from a node of its own, kill that again and again, and count what is there; exit 0 if each line is there once, else 1',
+      'forward lines from a scratch node that is killed again and again; exit 0 if each line is there once, else 1',
     )
     .option('--lines <lines>', 'how many lines', wholeNumber, 100_000)
     .option('--kills <kills>', 'how often the node is killed', wholeNumber, 10)

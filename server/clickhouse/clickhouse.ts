@@ -55,14 +55,21 @@ const INSERT = {
   input_format_null_as_default: 0,
 } as const;
 
-export function createServerClient({ url, database, user, password }: ServerOptions) {
+/** Connections to a server at a time: as many as clients that follow, and some for questions. */
+const MOST_CONNECTIONS = 64;
+
+export function createServerClient(
+  { url, database, user, password }: ServerOptions,
+  timeoutMs = LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+) {
   return createClient({
     url,
     database,
     username: user,
     password,
     application: 'tailpond',
-    request_timeout: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+    request_timeout: timeoutMs,
+    max_open_connections: MOST_CONNECTIONS,
     // What fails is told by whoever asked, with what it was for.
     log: { level: 127 },
   });

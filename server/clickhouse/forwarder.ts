@@ -12,6 +12,8 @@ export interface ForwarderOptions {
   >;
   /** The server that rows are sent to. */
   readonly endpoint: string;
+  /** The servers of other shards, to which it may have sent before. */
+  readonly others: readonly string[];
   /** A source has a shipment as often, unless its rows fill one before. */
   readonly intervalMs: number;
   /** Another value whenever lines were stored. */
@@ -68,7 +70,7 @@ function startLane(
   options: ForwarderOptions,
   { finish, stop: signal }: { readonly finish: AbortSignal; readonly stop: AbortSignal },
 ) {
-  const { outbox, clickhouse, endpoint, intervalMs, storedUs, log, onForeign } = options;
+  const { outbox, clickhouse, endpoint, others, intervalMs, storedUs, log, onForeign } = options;
   let trouble: string | null = null;
   let stopped: string | null = null;
   let pauseMs = FIRST_PAUSE_MS;
@@ -94,11 +96,19 @@ function startLane(
     if (performance.now() - verifiedAt < VERIFY_MS) return;
     const faults = await clickhouse.faults(source, endpoint, signal);
     if (faults.length > 0) throw new Error(`${endpoint}: ${faults.join('; ')}`);
-    const there = await clickhouse.newest(outbox.node, source, endpoint, signal);
     const own = await outbox.last(source);
-    if (there > own)
+    const newest = (at: string) => clickhouse.newest(outbox.node, source, at, signal);
+    const found = [
+      { at: endpoint, there: await newest(endpoint) },
+      // A shard that is away keeps nobody from sending to another.
+      ...(await Promise.all(
+        others.map(async (at) => ({ at, there: await newest(at).catch(() => 0) })),
+      )),
+    ];
+    const foreign = found.find(({ there }) => there > own);
+    if (foreign)
       throw new ForeignShipments(
-        `${endpoint} has shipment ${there} of ${source} of node ${outbox.node}, and this store with that name has sent ${own}. It is a copy of the store that has sent more, or was restored from an old backup: its lines would be stored twice.`,
+        `${foreign.at} has shipment ${foreign.there} of ${source} of node ${outbox.node}, and this store with that name has sent ${own}. It is a copy of the store that has sent more, or was restored from an old backup: its lines would be stored twice.`,
       );
     verifiedAt = performance.now();
   };

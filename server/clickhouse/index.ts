@@ -11,6 +11,8 @@ import { type Forwarder, type ForwarderOptions, startForwarder } from './forward
 import { allOf } from './schema.ts';
 import {
   fetchRows,
+  LONGEST_EXPORT_MS,
+  newestOf,
   parquetOf,
   type RowsWanted,
   type SelectOptions,
@@ -40,6 +42,7 @@ export async function startForwarding({
     outbox,
     clickhouse,
     endpoint,
+    others: config.urls.filter((url) => url !== endpoint),
     intervalMs: config.intervalMs,
     storedUs: () => store.commits().storedUs,
   });
@@ -66,21 +69,32 @@ export interface Answers {
     values: Readonly<Record<string, string | null>>,
     signal: AbortSignal,
   ): Promise<{ rows: number; file: Readable }>;
-  /** Writes rows of a source to a Parquet file, and gives their number. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
-  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<number>;
+  /** Writes rows of a source to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
+  /** The timestamp of the last of the newest rows, `count` at most, and how many these are. Throws AppError. */
+  newest(
+    wanted: RowsWanted,
+    count: number,
+    signal: AbortSignal,
+  ): Promise<{ from: string | null; rows: number }>;
   close(): Promise<void>;
 }
 
 /** Opens what asks ClickHouse: the first of the servers that answers. Throws ConfigError. */
 export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answers {
   const clients = clientsOf(config);
+  // Exports last: they must not take the connections of questions.
+  const exporters = clientsOf(config, LONGEST_EXPORT_MS);
   const tables = Object.fromEntries(
     SOURCES.map((source) => [source, config.cluster === null ? source : allOf(source)]),
   );
   /** Asks the first server that answers. */
-  const first = async <T>(ask: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
+  const first = async <T>(
+    ask: (client: ClickHouseClient) => Promise<T>,
+    among = clients,
+  ): Promise<T> => {
     let failure: unknown;
-    for (const client of clients.values())
+    for (const client of among.values())
       try {
         return await ask(client);
       } catch (error) {
@@ -95,13 +109,17 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
         select(client, statement, { ...values, ...tables }, { ...options, timeoutMs }),
       ),
     parquet: (sql, values, signal) =>
-      first((client) => parquetOf(client, sql, { ...values, ...tables }, { timeoutMs, signal })),
+      first((client) => parquetOf(client, sql, { ...values, ...tables }, signal), exporters),
     fetch: (wanted, path, signal) =>
       first((client) =>
         fetchRows(client, tables[wanted.source] ?? '', wanted, path, { timeoutMs, signal }),
       ),
+    newest: (wanted, count, signal) =>
+      first((client) =>
+        newestOf(client, tables[wanted.source] ?? '', wanted, count, { timeoutMs, signal }),
+      ),
     async close() {
-      for (const client of clients.values()) await client.close();
+      for (const client of [...clients.values(), ...exporters.values()]) await client.close();
     },
   };
 }
@@ -120,14 +138,14 @@ export function shardOf(node: string, urls: readonly string[]): string {
 }
 
 /** A client of each server, by its URL. */
-function clientsOf({
-  urls,
-  database,
-  user,
-  passwordFile,
-}: ClickHouseConfig): Map<string, ClickHouseClient> {
+function clientsOf(
+  { urls, database, user, passwordFile }: ClickHouseConfig,
+  timeoutMs?: number,
+): Map<string, ClickHouseClient> {
   const password = passwordFile === null ? '' : readPassword(passwordFile);
-  return new Map(urls.map((url) => [url, createServerClient({ url, database, user, password })]));
+  return new Map(
+    urls.map((url) => [url, createServerClient({ url, database, user, password }, timeoutMs)]),
+  );
 }
 
 function readPassword(path: string): string {

@@ -22,8 +22,14 @@ export interface SelectOptions {
 }
 
 /** Codes of ClickHouse's errors that a client can do something about. */
-const CODES: Readonly<Record<string, 'QUERY_TIMEOUT' | 'QUERY_TOO_LARGE' | 'OVERLOADED'>> = {
+const CODES: Readonly<
+  Record<string, 'QUERY_TIMEOUT' | 'QUERY_TOO_LARGE' | 'OVERLOADED' | 'UNHEALTHY'>
+> = {
   159: 'QUERY_TIMEOUT',
+  // A server that is asked does not reach another shard.
+  209: 'UNHEALTHY',
+  210: 'UNHEALTHY',
+  279: 'UNHEALTHY',
   202: 'OVERLOADED',
   241: 'QUERY_TOO_LARGE',
   307: 'QUERY_TOO_LARGE',
@@ -107,6 +113,8 @@ function asAppError(error: unknown): unknown {
   if (error instanceof ClickHouseError) {
     if (error.code === TOO_MUCH) return new AppError('RESULT_TOO_LARGE', { cause: error });
     const code = CODES[error.code];
+    if (code === 'UNHEALTHY')
+      return new AppError(code, { detail: 'A shard of ClickHouse does not answer.', cause: error });
     return code ? new AppError(code, { cause: error }) : error;
   }
   const { code } = error as NodeJS.ErrnoException;
@@ -122,8 +130,6 @@ export interface RowsWanted {
   /** Inclusive bounds of the timestamp, ISO 8601; null: none. */
   readonly from: string | null;
   readonly until: string | null;
-  /** So many of the newest, and those with the timestamp of the last; null: all. */
-  readonly newest: number | null;
 }
 
 /** So many rows, and bytes of them, are fetched to be asked here. */
@@ -132,22 +138,48 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
 const REQUEST_COLUMNS = ', path, url, host';
 
-/** Writes rows of the table `table` to a Parquet file, and gives their number. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
+const ROWS_WANTED = `({project:Nullable(String)} is null or project = {project:Nullable(String)})
+  and timestamp >= coalesce(parseDateTime64BestEffort({from:Nullable(String)}, 6, 'UTC'), toDateTime64('1969-12-31 00:00:00', 6, 'UTC'))
+  and timestamp <= coalesce(parseDateTime64BestEffort({until:Nullable(String)}, 6, 'UTC'), toDateTime64('2201-12-31 00:00:00', 6, 'UTC'))`;
+
+/** Gives the timestamp of the last of the newest rows of `table`, `count` at most, and how many there are. Throws AppError. */
+export async function newestOf(
+  client: ClickHouseClient,
+  table: string,
+  { project, from, until }: RowsWanted,
+  count: number,
+  options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+): Promise<{ from: string | null; rows: number }> {
+  const sql = `select minOrNull(timestamp) as oldest, count() as rows
+    from (
+      select timestamp from {table:Identifier}
+      where ${ROWS_WANTED}
+      order by timestamp desc
+      limit ${count}
+    )`;
+  const columns: RowColumn[] = [
+    { name: 'oldest', kind: 'plain', type: 'TIMESTAMP' },
+    { name: 'rows', kind: 'plain', type: 'UBIGINT' },
+  ];
+  const values = { table, project, from, until };
+  const { rows } = await select(client, { sql, columns }, values, { ...options, maxRows: 1 });
+  const [[oldest = null, found] = []] = rows;
+  return { from: oldest === null ? null : String(oldest), rows: Number(found) };
+}
+
+/** Writes rows of the table `table` to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
 export async function fetchRows(
   client: ClickHouseClient,
   table: string,
-  { source, project, from, until, newest }: RowsWanted,
+  { source, project, from, until }: RowsWanted,
   path: string,
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
-): Promise<number> {
-  return bounded({ timeoutMs, signal }, async (ends) => {
-    const { stream, summary } = await client.exec({
+): Promise<void> {
+  await bounded({ timeoutMs, signal }, async (ends) => {
+    const { stream } = await client.exec({
       query: `select ${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}
         from {table:Identifier}
-        where ({project:Nullable(String)} is null or project = {project:Nullable(String)})
-          and timestamp >= coalesce(parseDateTime64BestEffort({from:Nullable(String)}, 6, 'UTC'), toDateTime64('1969-12-31 00:00:00', 6, 'UTC'))
-          and timestamp <= coalesce(parseDateTime64BestEffort({until:Nullable(String)}, 6, 'UTC'), toDateTime64('2201-12-31 00:00:00', 6, 'UTC'))
-        ${newest === null ? '' : `order by timestamp desc limit ${newest} with ties`}
+        where ${ROWS_WANTED}
         format Parquet`,
       query_params: { table, project, from, until },
       abort_signal: ends,
@@ -160,7 +192,6 @@ export async function fetchRows(
       },
     });
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal: ends });
-    return Number(summary?.result_rows ?? 0);
   }).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'RESULT_TOO_LARGE')) throw error;
     throw new AppError('QUERY_TOO_LARGE', {
@@ -170,25 +201,32 @@ export async function fetchRows(
   });
 }
 
-/** The rows of a statement as a Parquet file, with their number. Throws AppError. */
+/** Making a Parquet file of all rows may take so long. */
+export const LONGEST_EXPORT_MS = 3_600_000;
+
+/** The rows of a statement as a Parquet file, with their number: ClickHouse makes it whole before it sends it. Throws AppError. */
 export async function parquetOf(
   client: ClickHouseClient,
   sql: string,
   values: Readonly<Record<string, string | null>>,
-  options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+  signal: AbortSignal,
 ): Promise<{ rows: number; file: Readable }> {
-  return bounded(options, async () => {
+  return bounded({ timeoutMs: LONGEST_EXPORT_MS, signal }, async () => {
     const { stream, summary } = await client.exec({
       query: `${sql} format Parquet`,
       query_params: values,
-      // It goes on for as long as the client reads.
-      abort_signal: options.signal,
+      // Sending it takes as long as the client reads.
+      abort_signal: signal,
       clickhouse_settings: {
-        ...readSettings(options.timeoutMs),
+        ...readSettings(LONGEST_EXPORT_MS),
         output_format_parquet_compression_method: 'zstd',
       },
     });
-    return { rows: Number(summary?.result_rows ?? 0), file: stream };
+    if (!summary) {
+      stream.destroy();
+      throw new Error('What stands before ClickHouse drops its header X-ClickHouse-Summary');
+    }
+    return { rows: Number(summary.result_rows), file: stream };
   });
 }
 

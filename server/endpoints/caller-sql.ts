@@ -116,8 +116,12 @@ export function createCallerSql(
         const wanted = translation.newest?.rows;
         if (wanted === undefined || source === undefined || others.length > 0)
           return fetched.over(sources, question, ask);
-        const most = Math.min(wanted, question.query.maxRows);
-        return fetched.overNewest(source, question, ask, ({ rows }) => rows.rows.length >= most);
+        return fetched.overNewest(
+          source,
+          question,
+          ask,
+          ({ rows }) => rows.truncated || rows.rows.length >= wanted,
+        );
       }
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));

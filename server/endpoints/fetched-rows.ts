@@ -51,41 +51,41 @@ export function fetchedName(source: Source): string {
 
 export function createFetchedRows(
   { staging }: Pick<Store, 'staging'>,
-  answers: Pick<Answers, 'fetch'>,
+  answers: Pick<Answers, 'fetch' | 'newest'>,
 ): FetchedRows {
-  /** Gives the answer over these rows, and how many they are. */
   const over = async <T>(
     sources: readonly Source[],
-    newest: number | null,
-    { query, values, signal }: Fetching,
+    bounds: ReturnType<typeof boundsOf>,
+    signal: AbortSignal,
     ask: (place: (sql: string) => string) => Promise<T>,
-  ): Promise<{ answer: T; rows: number }> => {
+  ): Promise<T> => {
     const paths = new Map(
       sources.map((source) => [source, join(staging, `fetched-${randomUUID()}.parquet`)]),
     );
-    const wanted = { ...boundsOf(query, values), newest };
-    let rows = 0;
     try {
       // One after the other: each may be as large as there is memory for.
-      for (const [source, path] of paths)
-        rows += await answers.fetch({ source, ...wanted }, path, signal);
-      const answer = await ask((sql) =>
+      for (const [source, path] of paths) await answers.fetch({ source, ...bounds }, path, signal);
+      return await ask((sql) =>
         sql.replaceAll(NAME, (_, source: Source) => rowsOf(source, paths.get(source) ?? '')),
       );
-      return { answer, rows };
     } finally {
       for (const path of paths.values()) await rm(path, { force: true });
     }
   };
   return {
-    over: async (sources, question, ask) => (await over(sources, null, question, ask)).answer,
-    async overNewest(source, question, ask, isEnough) {
-      for (const newest of NEWEST) {
-        const { answer, rows } = await over([source], newest, question, ask);
-        // Fewer: these are all there are.
-        if (rows < newest || isEnough(answer)) return answer;
+    over: (sources, { query, values, signal }, ask) =>
+      over(sources, boundsOf(query, values), signal, ask),
+    async overNewest(source, { query, values, signal }, ask, isEnough) {
+      const bounds = boundsOf(query, values);
+      for (const count of NEWEST) {
+        const { from, rows } = await answers.newest({ source, ...bounds }, count, signal);
+        // These are all there are.
+        if (rows < count) break;
+        // With those that have the timestamp of the last, so that no older row comes before any.
+        const answer = await over([source], { ...bounds, from }, signal, ask);
+        if (isEnough(answer)) return answer;
       }
-      return (await over([source], null, question, ask)).answer;
+      return over([source], bounds, signal, ask);
     },
   };
 }

@@ -46,7 +46,7 @@ const REMEMBERED = 4 * 1024 * 1024;
 /**
  * Which rows are the newest is asked first, of the timestamps alone, with near bounds and then farther ones; the rows themselves with the
  * bound that was found, so that nothing beside them is unpacked (docs/decisions/0006). Pages ask the same again every few seconds: until
- * twice as much has come, they are asked with that bound at once.
+ * as much time again has passed in the rows, they are asked with that bound at once.
  */
 export function createNewest(store: Pick<Store, 'span'>): Newest {
   const found = new LRUCache<string, Found>({
@@ -83,7 +83,10 @@ async function newest(
   }
   const askRows = async (fromMs: number) => {
     const answer = await ask(sql, from(fromMs));
-    if (answer.rows.length >= wanted) found.set(key, { fromMs, endMs: endOf(reach, now) });
+    // A bound before all rows spares nothing.
+    const isBound = fromMs > Math.max(reach.oldestMs, reach.fromMs ?? 0);
+    if (isBound && answer.rows.length >= wanted)
+      found.set(key, { fromMs, endMs: endOf(reach, now) });
     return answer;
   };
   const starts = [...windowStarts(wanted, reach, now)];

@@ -1,5 +1,6 @@
 import type { Answers } from '../clickhouse/index.ts';
-import type { RowColumn } from '../store/index.ts';
+import type { Values } from '../endpoints/parameters.ts';
+import { microsOf, type RowColumn } from '../store/index.ts';
 import {
   between,
   COLUMNS,
@@ -7,6 +8,7 @@ import {
   type EntryEngine,
   type Filter,
   type Follower,
+  type FollowOptions,
   MAX_BYTES,
   MOST_OF_A_LOOK,
   type Words,
@@ -62,7 +64,7 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
       );
       return { rows, bytes: null, file, close: async () => void file.destroy() };
     },
-    follow: async (filter, from, signal) => followShipments(filter, from, ask, signal),
+    follow: (filter, options) => followShipments(filter, options, ask),
   };
 }
 
@@ -77,61 +79,84 @@ const SHIPMENTS: readonly RowColumn[] = [
   { name: 'seq', kind: 'plain', type: 'UBIGINT' },
   { name: 'entries', kind: 'plain', type: 'UBIGINT' },
 ];
-/** When it was begun, microseconds since the epoch, and the number of the last shipment that was seen of each node. */
-const POSITION = /^(\d{1,18})((?: [\da-f-]{36}:\d{1,18})*)$/;
+/** The number of the last shipment that was seen of each node. */
+const OF_SHIPMENTS = /^shipments((?: [\da-f-]{36}:\d{1,18})*)$/;
+/** When the last entry was stored, microseconds since the epoch. */
+const OF_ENTRY = /^\d{1,18}$/;
 
-/** Follows shipments: rows come in the order of their numbers from each node, whatever the nodes' clocks and timestamps say. */
-function followShipments(
+/**
+ * Follows shipments: rows come in the order of their numbers from each node, whatever the nodes' clocks and timestamps say. Numbers tell how
+ * often a node had rows of any project, so a pinned follower stands at the moment of its last entry.
+ */
+async function followShipments(
   { source, where, values }: Filter,
-  from: string,
+  { from, pinned, signal }: FollowOptions,
   ask: EntryEngine['ask'],
-  signal: AbortSignal,
-): Follower {
-  const nowUs = () => BigInt(Date.now()) * 1000n;
-  const [, began, shipments = ''] = POSITION.exec(from) ?? [];
-  const beganUs = began === undefined ? nowUs() : BigInt(began);
-  const seen = new Map(
-    shipments
-      .split(' ')
-      .filter((each) => each !== '')
-      .map((each) => each.split(':') as [string, string]),
-  );
-  const id = () => [String(beganUs), ...[...seen].map((each) => each.join(':'))].join(' ');
+): Promise<Follower> {
+  const table = WORDS.table(source);
+  const lately = () => BigInt(Date.now()) * 1000n - LATEST_US;
+  /** The last shipment of each node among the entries of the last minutes, and how many these are. */
+  const shipments = async (condition: string, bounds: Values) => {
+    const { rows } = await ask(
+      `select _node as node, max(_seq) as seq, count() as entries
+        from ${table}
+        where ${where} and ingested_at > ${WORDS.moment('since_us')} and ${condition}
+        group by node`,
+      SHIPMENTS,
+      { ...values, ...bounds },
+      { maxRows: Number.POSITIVE_INFINITY, signal },
+    );
+    return {
+      last: new Map(rows.map(([node, seq]) => [String(node), String(seq)])),
+      entries: rows.reduce((sum, [, , entries]) => sum + Number(entries), 0),
+    };
+  };
+  const begun = async () => {
+    const [, listed] = OF_SHIPMENTS.exec(from) ?? [];
+    if (listed !== undefined && !pinned)
+      return new Map(listed.split(' ').flatMap((each) => (each ? [splitAtColon(each)] : [])));
+    const bounds = { since_us: String(lately()), until_us: OF_ENTRY.test(from) ? from : FAR_US };
+    return (await shipments(`ingested_at <= ${WORDS.moment('until_us')}`, bounds)).last;
+  };
+
+  const seen = await begun();
+  let lastUs = OF_ENTRY.test(from) ? from : '0';
+  const id = () =>
+    pinned ? lastUs : ['shipments', ...[...seen].map((each) => each.join(':'))].join(' ');
   return {
     id: id(),
     everyMs: LOOK_MS,
     async look() {
-      const latest = nowUs() - LATEST_US;
-      const bounds = {
-        ...values,
-        since_us: String(latest > beganUs ? latest : beganUs),
-        seen: asJson(seen),
-      };
-      const since = `from ${WORDS.table(source)}
-        where ${where} and ingested_at > ${WORDS.moment('since_us')} and _seq > ${numberOf('seen')}`;
-      const { rows } = await ask(
-        `select _node as node, max(_seq) as seq, count() as entries ${since} group by node`,
-        SHIPMENTS,
-        bounds,
-        { maxRows: Number.POSITIVE_INFINITY, signal },
-      );
-      if (rows.length === 0) return null;
-      const last = new Map(rows.map(([node, seq]) => [String(node), String(seq)]));
-      const count = rows.reduce((sum, [, , entries]) => sum + Number(entries), 0);
+      const bounds = { since_us: String(lately()), seen: asJson(seen) };
+      const isNew = `_seq > ${numberOf('seen')}`;
+      const come = await shipments(isNew, bounds);
+      if (come.entries === 0) return null;
       const entries = await unlessTooLarge(
         ask(
-          `select ${COLUMNS} ${since} and _seq <= ${numberOf('last')}
+          `select ${COLUMNS}
+            from ${table}
+            where ${where} and ingested_at > ${WORDS.moment('since_us')} and ${isNew} and _seq <= ${numberOf('last')}
             order by ingested_at desc, timestamp desc
             limit ${MOST_OF_A_LOOK}`,
           ENTRY,
-          { ...bounds, last: asJson(last) },
+          { ...values, ...bounds, last: asJson(come.last) },
           { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, signal },
         ),
       );
-      for (const [node, seq] of last) seen.set(node, seq);
-      return { entries, skipped: count - (entries?.rows.length ?? 0), id: id() };
+      for (const [node, seq] of come.last) seen.set(node, seq);
+      const stored = entries?.rows[0]?.[ENTRY.findIndex(({ name }) => name === 'ingested_at')];
+      if (stored !== undefined) lastUs = String(microsOf(String(stored)));
+      return { entries, skipped: come.entries - (entries?.rows.length ?? 0), id: id() };
     },
   };
+}
+
+/** Beyond all moments that a node can have stored a row at. */
+const FAR_US = String(Date.UTC(2201, 0) * 1000);
+
+function splitAtColon(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  return [text.slice(0, colon), text.slice(colon + 1)];
 }
 
 /** What a parameter that is a JSON object of numbers has for the node of a row; 0 for others. */

@@ -72,8 +72,16 @@ export interface EntryEngine {
   newest(filter: Filter, limit: number, signal: AbortSignal): Promise<Rows>;
   /** All entries as a Parquet file. */
   parquet(filter: Filter, signal: AbortSignal): Promise<ParquetExport>;
-  /** Follows what is stored from now on, or from where another one stood; a text that none had counts as now. */
-  follow(filter: Filter, from: string, signal: AbortSignal): Promise<Follower>;
+  /** Follows what is stored. */
+  follow(filter: Filter, options: FollowOptions): Promise<Follower>;
+}
+
+export interface FollowOptions {
+  /** Where another follower stood; from now on with a text that none had. */
+  readonly from: string;
+  /** Whether it must not be told from where it stands what else was stored. */
+  readonly pinned: boolean;
+  readonly signal: AbortSignal;
 }
 
 export interface ParquetExport {

@@ -83,7 +83,7 @@ export function storeEntries(store: Asked): EntryEngine {
         throw error;
       }
     },
-    async follow(filter, from, signal) {
+    async follow(filter, { from, signal }) {
       const lastStored = () => lastStoredOf(filter, store, signal);
       const last = await lastStored();
       const after = /^\d{1,18}$/.test(from) ? BigInt(from) : null;

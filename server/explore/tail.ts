@@ -52,7 +52,7 @@ async function follow(
   signal: AbortSignal,
   isDraining: () => boolean,
 ) {
-  const follower = await engine.follow(filter, after, signal);
+  const follower = await engine.follow(filter, { from: after, pinned, signal });
   let sentAt = performance.now();
   const send = (text: string) => {
     response.write(text);

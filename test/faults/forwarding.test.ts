@@ -455,6 +455,12 @@ describe('rows that are forwarded to ClickHouse', () => {
                 // Of all nodes, whichever server has them.
                 const { body } = await service.get('/api/endpoints/query/logs.all?project=p');
                 expect(body.result).to.have.length(Math.min(100, all.length * 10));
+                const sql = 'select id from edge_logs order by timestamp desc limit 5';
+                for (const path of [
+                  `/api/endpoints/query/logs.all?${new URLSearchParams({ project: 'p', sql })}`,
+                  '/api/entries/edge_logs?limit=5',
+                ])
+                  expect((await service.get(path)).body.result, path).to.have.length(5);
                 expect(await service.end('SIGTERM')).to.equal(0);
               },
               { env },

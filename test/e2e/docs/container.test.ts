@@ -256,15 +256,20 @@ describe('deploy/cluster', () => {
       load(text: string): {
         services: Record<string, { volumes: string[]; environment?: Record<string, string> }>;
         volumes: Record<string, null>;
+        secrets: Record<string, { file?: string }>;
       };
     };
-    const { services, volumes } = load(readFileSync(join(folder, 'docker-compose.yml'), 'utf8'));
+    const { services, volumes, secrets } = load(
+      readFileSync(join(folder, 'docker-compose.yml'), 'utf8'),
+    );
     const mounts = Object.values(services).flatMap((service) => service.volumes);
     const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
     const own = sources.filter((source) => !source.startsWith('.'));
     expect(own.sort()).to.deep.equal(Object.keys(volumes).sort());
     for (const file of sources.filter((source) => source.startsWith('.')))
       expect(existsSync(join(folder, file)), file).to.equal(true);
+    // One of the environment cannot be had in a container that is read-only.
+    for (const { file } of Object.values(secrets)) expect(file).to.match(/^\.\//);
     for (const { environment = {} } of Object.values(services))
       for (const name of Object.keys(environment).filter((each) => each.startsWith('TAILPOND_')))
         expect(SETTINGS.map((setting) => setting.name)).to.include(name);

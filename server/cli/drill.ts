@@ -18,6 +18,8 @@ const SOURCE = 'edge_logs';
 const [SHORTEST_MS, LONGEST_MS] = [1000, 3000];
 const LOOK_MS = 250;
 const TELL_MS = 10_000;
+/** A node that has nothing to do for so long has nothing left. */
+const QUIET_MS = 30_000;
 const COUNT_MS = 60_000;
 
 /**
@@ -104,17 +106,21 @@ async function forwardAmidKills({ data, project, lines, kills }: Run, signal: Ab
   }
 }
 
-/** Waits until all that the node has read has left it, however long that takes, and says how far it is. */
+/** Waits until all lines have left the node, however long that takes, or nothing is left to wait for, and says how far it is. */
 async function allForwarded(url: string, token: string, lines: number, signal: AbortSignal) {
+  let [state, changedAt] = ['', 0];
   for (let toldAt = performance.now(); ; await delay(LOOK_MS, undefined, { signal })) {
     const response = await fetch(`${url}/api/ledger`, { headers: { 'X-API-KEY': token }, signal });
     if (!response.ok) throw new Error(`The node answers ${response.status}.`);
     const { result } = (await response.json()) as { result: LedgerOfSource[] };
     const ledger = result.find(({ source }) => source === SOURCE);
     const { forwarded = 0, stored = 0, lines: read = 0, pending_bytes: pending = 0 } = ledger ?? {};
-    // Lost or rejected lines leave nothing to wait for: they are counted.
-    if (read > 0 && pending === 0 && stored === 0) return;
-    const { stopped } = await forwardingOf(url, signal);
+    if (forwarded >= lines) return;
+    const now = [read, forwarded, stored, pending].join();
+    if (now !== state) [state, changedAt] = [now, performance.now()];
+    // Lines that were lost or rejected do not come: what is there is counted. What was just written is not seen at once.
+    if (pending === 0 && stored === 0 && performance.now() - changedAt > QUIET_MS) return;
+    const stopped = await whyStopped(url, signal);
     if (stopped) throw new Error(stopped);
     if (performance.now() - toldAt < TELL_MS) continue;
     toldAt = performance.now();
@@ -131,10 +137,10 @@ interface LedgerOfSource {
 }
 
 /** Why the node forwards nothing any more; null while it does. */
-async function forwardingOf(url: string, signal: AbortSignal): Promise<{ stopped: string | null }> {
+async function whyStopped(url: string, signal: AbortSignal): Promise<string | null> {
   const response = await fetch(`${url}/readyz`, { signal });
   const { detail = '' } = (await response.json()) as { detail?: string };
-  return { stopped: /sent any more/.test(detail) ? detail : null };
+  return /sent any more/.test(detail) ? detail : null;
 }
 
 function lineOf(project: string, n: number) {

@@ -2,13 +2,10 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { seeded } from '../bench/lines.ts';
-import { whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
-import { makeTables } from '../clickhouse/tables.ts';
+import { clickhouseIt } from '../clickhouse/case.ts';
 import { tokenFile } from '../faults/http.ts';
 import { ledger } from '../faults/lines.ts';
-import { eventually, type Service, withFolder, withService } from '../support/helpers.ts';
-import { missing } from '../support/missing.ts';
-import { SLOW } from '../support/slow.ts';
+import { eventually, type Service, withService } from '../support/helpers.ts';
 
 const MINUTE = 60_000;
 const LINES = 6000;
@@ -57,72 +54,58 @@ const SOUGHT = [
 const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none'];
 
 describe('answers of ClickHouse', () => {
-  it(`are those of the store, for the same lines and every parameter ${SLOW}`, async function () {
-    this.timeout(300_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        const lines = randomLines(Date.now());
-        const folders = ['here', 'forwarded'].map((name) => join(folder, name));
-        for (const data of folders) {
-          mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
-          appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
-        }
-        const [here = '', forwarded = ''] = folders;
-        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-        await withService(here, (one) =>
-          withService(
-            forwarded,
-            async (other) => {
-              await allThere(one, { stored: LINES });
-              await allThere(other, { forwarded: LINES });
-              await compare([one, here], [other, forwarded]);
-            },
-            { env },
-          ),
-        );
-      }),
-    );
-  });
-
-  it(`fail in words where ClickHouse is away, or the endpoint has no file for it ${SLOW}`, async function () {
-    this.timeout(120_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        await withService(
-          join(folder, 'data'),
-          async (service) => {
-            const path = '/api/endpoints/query/logs.all?project=p';
-            expect((await service.get(path)).body).to.deep.equal({ result: [] });
-            await server.kill();
-            const { status, body } = await service.get(path);
-            expect([status, body.detail]).to.deep.equal([503, 'ClickHouse does not answer.']);
-            await server.start();
-            expect((await service.get(path)).status).to.equal(200);
+  clickhouseIt(
+    'are those of the store, for the same lines and every parameter',
+    async (server, folder) => {
+      const lines = randomLines(Date.now());
+      const folders = ['here', 'forwarded'].map((name) => join(folder, name));
+      for (const data of folders) {
+        mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
+        appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
+      }
+      const [here = '', forwarded = ''] = folders;
+      const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+      await withService(here, (one) =>
+        withService(
+          forwarded,
+          async (other) => {
+            await allThere(one, { stored: LINES });
+            await allThere(other, { forwarded: LINES });
+            await compare([one, here], [other, forwarded]);
           },
-          { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
-        );
-      }),
-    );
-  });
+          { env },
+        ),
+      );
+    },
+  );
+
+  clickhouseIt(
+    'fail in words where ClickHouse is away, or the endpoint has no file for it',
+    async (server, folder) => {
+      await withService(
+        join(folder, 'data'),
+        async (service) => {
+          const path = '/api/endpoints/query/logs.all?project=p';
+          expect((await service.get(path)).body).to.deep.equal({ result: [] });
+          await server.kill();
+          const { status, body } = await service.get(path);
+          expect([status, body.detail]).to.deep.equal([503, 'ClickHouse does not answer.']);
+          await server.start();
+          expect((await service.get(path)).status).to.equal(200);
+        },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+      );
+    },
+  );
 });
 
 describe('SQL of callers over ClickHouse', () => {
-  it(`lists the newest of any number of rows, and counts no more than may be fetched ${SLOW}`, async function () {
-    this.timeout(120_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        // Three rows a second; every 1,000th is a fault.
-        await server.client.command({
-          query: `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, _node, _seq)
+  clickhouseIt(
+    'lists the newest of any number of rows, and counts no more than may be fetched',
+    async (server, folder) => {
+      // Three rows a second; every 1,000th is a fault.
+      await server.client.command({
+        query: `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, _node, _seq)
             select
               'r' || toString(number),
               toDateTime64('2026-11-01 00:00:00', 6, 'UTC') + toIntervalSecond(intDiv(number, 3)),
@@ -133,45 +116,44 @@ describe('SQL of callers over ClickHouse', () => {
               'n',
               1
             from numbers(120000)`,
-        });
-        await withService(
-          join(folder, 'data'),
-          async (service) => {
-            const ask = async (sql: string) => {
-              const search = new URLSearchParams({ project: 'p', sql });
-              return service.get(`/api/endpoints/query/logs.all?${search}`);
-            };
-            const idsOf = async (sql: string) => {
-              const { status, body } = await ask(sql);
-              expect(status, JSON.stringify(body)).to.equal(200);
-              return (body.result as { id: string }[]).map(({ id }) => id);
-            };
-            expect(
-              await idsOf('select id from edge_logs order by timestamp desc, id limit 4'),
-            ).to.deep.equal(['r119997', 'r119998', 'r119999', 'r119994']);
-            // Two thousand rows hold two of these, twenty thousand all.
-            const faults = (limit: number) =>
-              idsOf(
-                `select t.id from edge_logs t where t.event_message = 'fault' order by t.timestamp desc limit ${limit}`,
-              );
-            expect(await faults(1)).to.deep.equal(['r119000']);
-            expect(await faults(15)).to.deep.equal(
-              Array.from({ length: 15 }, (_, n) => `r${119_000 - n * 1000}`),
+      });
+      await withService(
+        join(folder, 'data'),
+        async (service) => {
+          const ask = async (sql: string) => {
+            const search = new URLSearchParams({ project: 'p', sql });
+            return service.get(`/api/endpoints/query/logs.all?${search}`);
+          };
+          const idsOf = async (sql: string) => {
+            const { status, body } = await ask(sql);
+            expect(status, JSON.stringify(body)).to.equal(200);
+            return (body.result as { id: string }[]).map(({ id }) => id);
+          };
+          expect(
+            await idsOf('select id from edge_logs order by timestamp desc, id limit 4'),
+          ).to.deep.equal(['r119997', 'r119998', 'r119999', 'r119994']);
+          // Two thousand rows hold two of these, twenty thousand all.
+          const faults = (limit: number) =>
+            idsOf(
+              `select t.id from edge_logs t where t.event_message = 'fault' order by t.timestamp desc limit ${limit}`,
             );
-            for (const sql of [
-              'select count(*) as n from edge_logs',
-              `select id from edge_logs where event_message = 'fault' order by timestamp desc limit 50`,
-            ]) {
-              const { status, body } = await ask(sql);
-              expect([status, body.code], sql).to.deep.equal([400, 'QUERY_TOO_LARGE']);
-              expect(body.detail).to.include('at most 100000 rows');
-            }
-          },
-          { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
-        );
-      }),
-    );
-  });
+          expect(await faults(1)).to.deep.equal(['r119000']);
+          expect(await faults(15)).to.deep.equal(
+            Array.from({ length: 15 }, (_, n) => `r${119_000 - n * 1000}`),
+          );
+          for (const sql of [
+            'select count(*) as n from edge_logs',
+            `select id from edge_logs where event_message = 'fault' order by timestamp desc limit 50`,
+          ]) {
+            const { status, body } = await ask(sql);
+            expect([status, body.code], sql).to.deep.equal([400, 'QUERY_TOO_LARGE']);
+            expect(body.detail).to.include('at most 100000 rows');
+          }
+        },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+      );
+    },
+  );
 });
 
 /** Asks both services everything there is, by tokens of all projects and of one. */

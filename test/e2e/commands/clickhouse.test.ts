@@ -7,11 +7,8 @@ import { text } from 'node:stream/consumers';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
-import { type ClickHouseServer, whyNoClickHouse, withClickHouse } from '../../clickhouse/server.ts';
-import { makeTables } from '../../clickhouse/tables.ts';
-import { withFolder } from '../../support/helpers.ts';
-import { missing } from '../../support/missing.ts';
-import { SLOW } from '../../support/slow.ts';
+import { clickhouseIt } from '../../clickhouse/case.ts';
+import type { ClickHouseServer } from '../../clickhouse/server.ts';
 
 /** Runs `tailpond clickhouse …`; gives its exit code and all that it prints. */
 async function tailpond(args: readonly string[], env: Readonly<Record<string, string>>) {
@@ -28,78 +25,60 @@ async function tailpond(args: readonly string[], env: Readonly<Record<string, st
 }
 
 describe('tailpond clickhouse', () => {
-  it(`drill forwards each line once, over kills and a server that goes away, and says so ${SLOW}`, async function () {
-    this.timeout(300_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-        const drilled = tailpond(['drill', '--lines', '3000', '--kills', '3'], env);
-        await someRows(server);
-        await server.kill();
-        await server.start();
-        const { code, printed } = await drilled;
-        expect(printed).to.include('0 lines are lost, 0 are there more than once.');
-        expect(code).to.equal(0);
-        const [, removal = ''] = /^To remove them: (.*)$/m.exec(printed) ?? [];
-        await server.client.command({
-          query: removal,
-          clickhouse_settings: { mutations_sync: '1' },
-        });
-        expect(await rowsOf(server)).to.equal(0);
-      }),
-    );
+  clickhouseIt(
+    'drill forwards each line once, over kills and a server that goes away, and says so',
+    async (server) => {
+      const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+      const drilled = tailpond(['drill', '--lines', '3000', '--kills', '3'], env);
+      await someRows(server);
+      await server.kill();
+      await server.start();
+      const { code, printed } = await drilled;
+      expect(printed).to.include('0 lines are lost, 0 are there more than once.');
+      expect(code).to.equal(0);
+      const [, removal = ''] = /^To remove them: (.*)$/m.exec(printed) ?? [];
+      await server.client.command({
+        query: removal,
+        clickhouse_settings: { mutations_sync: '1' },
+      });
+      expect(await rowsOf(server)).to.equal(0);
+    },
+  );
+
+  clickhouseIt('drill says which rows are there too often', async (server) => {
+    // Whatever is stored is stored once more, as another writer would do.
+    await server.client.command({ query: 'create table again as edge_logs' });
+    await server.client.command({
+      query: `create materialized view twice to again as select * from edge_logs where id like '%-7'`,
+    });
+    const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+    const drilled = tailpond(['drill', '--lines', '1000', '--kills', '1'], env);
+    while ((await rowsOf(server, 'again')) === 0);
+    await server.client.command({
+      query: 'insert into edge_logs select * from again settings insert_deduplicate = 0',
+    });
+    const { code, printed } = await drilled;
+    expect(printed).to.include('0 lines are lost, 1 are there more than once.');
+    expect(code).to.equal(1);
   });
 
-  it(`drill says which rows are there too often ${SLOW}`, async function () {
-    this.timeout(300_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        // Whatever is stored is stored once more, as another writer would do.
-        await server.client.command({ query: 'create table again as edge_logs' });
-        await server.client.command({
-          query: `create materialized view twice to again as select * from edge_logs where id like '%-7'`,
-        });
-        const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-        const drilled = tailpond(['drill', '--lines', '1000', '--kills', '1'], env);
-        while ((await rowsOf(server, 'again')) === 0);
-        await server.client.command({
-          query: 'insert into edge_logs select * from again settings insert_deduplicate = 0',
-        });
-        const { code, printed } = await drilled;
-        expect(printed).to.include('0 lines are lost, 1 are there more than once.');
-        expect(code).to.equal(1);
-      }),
-    );
-  });
-
-  it(`check goes over TLS, and refuses a certificate that nobody trusts ${SLOW}`, async function () {
-    this.timeout(120_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        const { url, authority, close } = await openTls(folder, server);
-        try {
-          const env = { TAILPOND_CLICKHOUSE_URL: url };
-          const refused = await tailpond(['check'], env);
-          expect(refused.printed).to.match(/^WRONG .*self-signed certificate/m);
-          expect(refused.code).to.equal(1);
-          const trusted = await tailpond(['check'], { ...env, NODE_EXTRA_CA_CERTS: authority });
-          expect(trusted.printed).to.include(`ok    ${url}: edge_logs`);
-          expect(trusted.code).to.equal(0);
-        } finally {
-          close();
-        }
-      }),
-    );
-  });
+  clickhouseIt(
+    'check goes over TLS, and refuses a certificate that nobody trusts',
+    async (server, folder) => {
+      const { url, authority, close } = await openTls(folder, server);
+      try {
+        const env = { TAILPOND_CLICKHOUSE_URL: url };
+        const refused = await tailpond(['check'], env);
+        expect(refused.printed).to.match(/^WRONG .*self-signed certificate/m);
+        expect(refused.code).to.equal(1);
+        const trusted = await tailpond(['check'], { ...env, NODE_EXTRA_CA_CERTS: authority });
+        expect(trusted.printed).to.include(`ok    ${url}: edge_logs`);
+        expect(trusted.code).to.equal(0);
+      } finally {
+        close();
+      }
+    },
+  );
 });
 
 async function rowsOf({ client }: ClickHouseServer, table = 'edge_logs'): Promise<number> {

@@ -51,6 +51,12 @@ export class HeldFiles {
     return new Set(this.byInode.keys());
   }
 
+  /** How many names each file has by now, by its inode. */
+  async links(): Promise<Map<string, number>> {
+    await this.opening;
+    return new Map([...this.byInode].map(([inode, { content }]) => [inode, content.stat().links]));
+  }
+
   /** The content of a file that was found, which is held no longer; null when it was not, or was opened as another kind of file. */
   take({ path, inode, birth }: Entry): Content | null {
     const held = this.byInode.get(inode);
@@ -59,17 +65,17 @@ export class HeldFiles {
     return held.content;
   }
 
-  /** Lets go of those that were `found`, and gives the others with something in them that were held `before`: they are unlinked. */
-  async unlinked(before: ReadonlySet<string>, found: ReadonlySet<string>): Promise<Held[]> {
-    const unlinked: Held[] = [];
+  /** Lets go of those that were `found`, and gives those with something in them that are `unlinked`. */
+  async unlinked(unlinked: ReadonlySet<string>, found: ReadonlySet<string>): Promise<Held[]> {
+    const given: Held[] = [];
     for (const [inode, { entry, content }] of [...this.byInode]) {
-      if (!found.has(inode) && !before.has(inode)) continue;
+      if (!found.has(inode) && !unlinked.has(inode)) continue;
       this.byInode.delete(inode);
       const stat = content.stat();
       if (found.has(inode) || stat.size === 0) await content.close();
-      else unlinked.push({ entry: { ...entry, ...stat }, content });
+      else given.push({ entry: { ...entry, ...stat }, content });
     }
-    return unlinked;
+    return given;
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { Handles } from '../files/handles.ts';
 import { HeldFiles } from '../files/held-open.ts';
 import { Ignored } from '../files/ignored.ts';
 import { isGzip } from '../files/names.ts';
-import type { Entry } from '../files/scan.ts';
+import type { Entry, Listing } from '../files/scan.ts';
 import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
 import { Decisions } from './decisions.ts';
 import { isIntact } from './facts.ts';
@@ -13,6 +13,8 @@ import { TrackedFiles } from './tracked-files.ts';
 /** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
 const MOVED_GRACE_MS = 60_000;
 const DELETED_GRACE_MS = 5_000;
+/** A listing is made anew so often while files come during it. */
+const MOST_LISTINGS = 3;
 
 /**
  * Keeps track of which files there are, and which stream each holds. A tracked file is
@@ -62,14 +64,16 @@ export class Tracker {
   async sweep(): Promise<void> {
     // A restart is named after a listing that began later: the copy that was made before a truncation is in it.
     const restarts = this.decisions.restarted;
-    // What is held while the folders are listed need not be in the listing, and stands at a path all the same.
-    const before = this.held.inodes();
-    const listing = await this.disk.scan();
+    const { listing, before } = await this.list();
     this.ignored.begin(listing.refused);
-    const found = listing.found.filter((entry) => !this.ignored.isIgnored(entry));
+    const listed = listing.found.filter((entry) => !this.ignored.isIgnored(entry));
     // First: once it is open a file can be read to its end, however soon it is removed.
     if (!this.files.isFull())
-      for (const entry of found) if (!this.files.isTracked(entry)) await this.held.hold(entry);
+      for (const entry of listed) if (!this.files.isTracked(entry)) await this.held.hold(entry);
+    const deleted = await this.deleted();
+    const found = listed.filter(({ inode }) => !deleted.has(inode));
+    const inodes = new Set(listing.found.map(({ inode }) => inode));
+    for (const inode of deleted) inodes.delete(inode);
     const now = this.disk.now();
     const claimed = await this.revisit(found, now);
     await this.verify();
@@ -78,13 +82,40 @@ export class Tracker {
     const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
     for (const entry of others) if (this.files.knownBy(entry).path) byInode.set(entry.inode, entry);
     for (const entry of byInode.values()) this.files.track(entry, this.held.take(entry), now);
-    const inodes = new Set(listing.found.map(({ inode }) => inode));
-    for (const { entry, content } of await this.held.unlinked(before, inodes))
+    const unlinked = new Set([...before, ...deleted]);
+    for (const { entry, content } of await this.held.unlinked(unlinked, inodes))
       this.files.track(entry, content, now).entry = null;
     await this.decisions.decideAll(now);
     await this.decisions.nameRestarts(restarts);
     this.files.boundMemory();
     this.ignored.name();
+  }
+
+  /**
+   * Lists the files, and what was held before. Files come and go while folders are listed: what took the place of what is told by another
+   * listing then. Where they do so all the time, the last one has to do: what came meanwhile may stand where it was listed already, and
+   * what was held before and is not in it has moved away.
+   */
+  private async list(): Promise<{ listing: Listing; before: ReadonlySet<string> }> {
+    for (let times = 1; ; times++) {
+      const before = this.held.inodes();
+      const listing = await this.disk.scan();
+      const [held, deleted] = [await this.held.links(), await this.deleted()];
+      const missing = new Set(held.keys());
+      for (const { inode } of listing.found) missing.delete(inode);
+      const hasCome = [...missing].some((inode) => !before.has(inode) && !deleted.has(inode));
+      const hasGone = listing.found.some(({ inode }) => deleted.has(inode));
+      if ((!hasCome && !hasGone) || times === MOST_LISTINGS) return { listing, before };
+    }
+  }
+
+  /** The inodes of open files that have no name by now: of those the kernel tells, whatever was listed. */
+  private async deleted(): Promise<Set<string>> {
+    const deleted = new Set<string>();
+    for (const [inode, links] of await this.held.links()) if (links === 0) deleted.add(inode);
+    for (const { content, state } of this.files.values())
+      if (content?.stat().links === 0) deleted.add(state.inode);
+    return deleted;
   }
 
   /** Whether a file that no path leads to has been read, and has rested, for long enough to let it go. */

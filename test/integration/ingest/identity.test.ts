@@ -453,6 +453,29 @@ describe('which file it is', () => {
       });
     }));
 
+  it('reads once what is written, rotated and packed while other folders are listed', () =>
+    withFolder(async (data) => {
+      for (let n = 0; n < 2000; n++) mkdirSync(at(data, `${n}`), { recursive: true });
+      const ids = lines('line', 100);
+      const first = lines('first', ids.length);
+      for (const [n, id] of ids.entries()) {
+        mkdirSync(at(data, `${id}x`));
+        // Of folders with a log it is seen at once when another comes.
+        writeFileSync(at(data, `${id}x/other.log`), line(first[n] ?? ''));
+      }
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, first);
+        for (const id of ids) {
+          const file = at(data, `${id}x/app.log`);
+          writeFileSync(file, line(id));
+          await delay(5);
+          renameSync(file, `${file}.1`);
+          execFileSync('gzip', [`${file}.1`]);
+        }
+        await settles(ingesting, [...first, ...ids]);
+      });
+    }));
+
   it('knows a log that was packed and is unpacked again, and reads a new one beside a packed one', () =>
     withFolder(async (data) => {
       const [file, ids] = [at(data, 'app.log'), lines('kept', 300)];

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { withFolder } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
-import { LOG, Simulation } from './simulation/history.ts';
+import { LOG, ROTATED, Simulation } from './simulation/history.ts';
 import { tell, tellAll } from './simulation/tell.ts';
 
 describe('every history of a log and its rotation, with inodes that are used again at once', () => {
-  it('of up to three steps, seen, unseen, met or held: every line once', async () => {
+  it('of up to three steps, seen, unseen, met, held or while a listing runs: every line once', async () => {
     for (const births of [true, false])
-      for (const length of [1, 2, 3]) await tellAll(length, 4, births);
+      for (const length of [1, 2, 3]) await tellAll(length, 6, births);
   }).timeout(300_000);
 
   it('of a copy whose original is rewritten before it was read: every line once', () =>
@@ -19,6 +19,21 @@ describe('every history of a log and its rotation, with inodes that are used aga
       expect(await tell(steps, ['unseen', 'met', 'unseen', 'unseen'], true, staging)).to.equal(
         null,
       );
+    }));
+
+  it('of a log that is copied, and replaced while a listing runs: every line once', () =>
+    withFolder(async (staging) => {
+      const steps = [
+        { do: 'create', name: LOG },
+        { do: 'copy', name: LOG },
+        { do: 'append', name: ROTATED },
+        { do: 'replace', name: LOG },
+      ] as const;
+      for (const births of [true, false])
+        for (const first of ['seen', 'unseen', 'met', 'held'] as const) {
+          const after = [first, 'listing', 'unseen'] as const;
+          expect(await tell(steps, after, births, staging)).to.equal(null);
+        }
     }));
 
   it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', () =>

@@ -77,16 +77,24 @@ export class SimulatedDisk implements Disk {
     this.free(inode);
   }
 
-  scan = async () => ({
-    found: [...this.files].map(
+  /** The files as they are when a listing comes to this folder: at its beginning, or at its end. */
+  scan = async () => {
+    const listing = this.listing;
+    this.listing = null;
+    if (listing?.isLate) await listing.ended;
+    const found = [...this.files].map(
       ([name, inode]): Entry => ({
         source: SOURCE,
         path: `${SOURCE}/${name}`,
         ...this.statOf(inode, name.endsWith('.gz')),
       }),
-    ),
-    refused: [],
-  });
+    );
+    await listing?.ended;
+    return { found, refused: [] };
+  };
+
+  /** The next listing lasts until `ended`: it comes to this folder at once, or late. */
+  listing: { readonly isLate: boolean; readonly ended: Promise<void> } | null = null;
 
   place = async (path: string) => ({ source: SOURCE, path }) as const;
 

@@ -20,6 +20,7 @@ export interface Step {
     | 'truncate'
     | 'delete'
     | 'create'
+    | 'replace'
     | 'restart';
   readonly name: Name;
 }
@@ -46,6 +47,10 @@ export class Simulation {
   private life: Awaited<ReturnType<Simulation['begin']>> | null = null;
   private sequence = 0;
   private isCopy = false;
+  /** A rotated file has got the name of the log. */
+  private isBack = false;
+  /** Ends the listing that is running. */
+  private endListing: (() => Promise<void>) | null = null;
 
   constructor(staging: string, births: boolean) {
     this.staging = staging;
@@ -56,6 +61,8 @@ export class Simulation {
   applies(step: Step): boolean {
     const { disk } = this;
     if (step.do === 'restart') return step.name === LOG;
+    // What takes the place of a file is compared with what was seen there, not with what has come there since.
+    if (step.do === 'replace' && (step.name === ROTATED || this.isBack)) return false;
     if (step.do === 'create') return !disk.has(step.name);
     if (step.do === 'copy') return step.name === LOG && disk.has(LOG) && !this.grows();
     // A line that was torn by copying is taken to be the whole one of the original.
@@ -89,6 +96,7 @@ export class Simulation {
         if (name === ROTATED && this.isCopy)
           for (const line of linesOf(disk.text(name)))
             this.made.set(line, (this.made.get(line) ?? 1) + 1);
+        this.isBack ||= name === ROTATED;
         disk.rename(name, name === LOG ? ROTATED : LOG);
         return;
       case 'gzip':
@@ -111,7 +119,13 @@ export class Simulation {
         disk.append(name, `${HEADER}\n`);
         this.made.set(HEADER, (this.made.get(HEADER) ?? 0) + 1);
         return;
+      case 'replace':
+        // As an editor saves a file: a new one takes its place.
+        disk.write(`${name}~`, Buffer.from(`${disk.text(name)}${this.line()}\n`));
+        disk.rename(`${name}~`, name);
+        return;
       case 'restart':
+        await this.endListing?.();
         await this.life?.tracker.close();
         this.life = null;
     }
@@ -119,6 +133,7 @@ export class Simulation {
 
   /** Lets ingest look, and decide which file is which, but take nothing. */
   async meet(): Promise<void> {
+    await this.endListing?.();
     this.disk.pass(1100);
     this.life ??= await this.begin();
     await this.life.tracker.sweep();
@@ -130,8 +145,33 @@ export class Simulation {
     await this.life.tracker.held.holdAt(this.disk.names().map((name) => `${SOURCE}/${name}`));
   }
 
+  /**
+   * Lets ingest begin to list the folders, unless it does so already, and be told of the names that there are meanwhile. The listing ends
+   * with the next look.
+   */
+  async list(isLate: boolean): Promise<void> {
+    this.life ??= await this.begin();
+    if (!this.endListing) {
+      this.disk.pass(1100);
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      this.disk.listing = { isLate, ended };
+      const sweep = this.life.tracker.sweep();
+      if (this.disk.listing) throw new Error('BUG: the sweep has not begun with a listing');
+      this.endListing = () => {
+        this.endListing = null;
+        end();
+        return sweep;
+      };
+    }
+    await this.hold();
+  }
+
   /** Lets ingest look, at the folder so many times, and take whatever there is. Gives what is wrong then. */
   async look(sweeps = 2): Promise<string | null> {
+    await this.endListing?.();
     if (sweeps > 0) this.disk.pass(1100);
     this.life ??= await this.begin();
     const { tracker, rounds, storing } = this.life;

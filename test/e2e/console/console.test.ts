@@ -139,6 +139,28 @@ describe('the console in a browser', () => {
       await listed(page, 50);
     }));
 
+  it('keeps what is typed as a range while entries come', () =>
+    harness.visit('/#/logs?source=edge_logs&last=1h', async (page) => {
+      await page.getByText('50 entries in this range').waitFor();
+      let answer = () => {};
+      const asked = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await page.route(/\/api\/(?:entries|histogram)\//, async (route) => {
+        await asked;
+        await route.continue();
+      });
+      await page.keyboard.press('r');
+      await page.locator('.ranges summary').click();
+      const from = page.getByLabel('From', { exact: true });
+      await from.fill('2020-01-01T00:00:01');
+      const answered = page.waitForResponse(/\/api\/histogram\//);
+      answer();
+      await answered;
+      await page.getByText('50 entries in this range').waitFor();
+      expect(await from.inputValue()).to.equal('2020-01-01T00:00:01');
+    }));
+
   it(`takes a range of one’s own, and leads to the newest entry from an empty one ${SLOW}`, () =>
     harness.visit('/#/logs?source=edge_logs&last=5m', async (page) => {
       await page.locator('.ranges summary').click();

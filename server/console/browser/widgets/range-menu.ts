@@ -34,7 +34,7 @@ export function RangeMenu({ range, now, zone, onRange }: RangeMenuProps): VNode 
           close();
           onRange(chosen);
         };
-        return [quick(range, choose), custom(from, to, zone, choose)];
+        return [quick(range, choose), custom(range, { from, to, zone, choose })];
       },
     })}
       ${step('›', 'Later', from + length / 2, to + length / 2)}
@@ -57,7 +57,16 @@ function quick(range: Range, choose: (range: Range) => void): VNode {
   </ul>`;
 }
 
-function custom(from: number, to: number, zone: Zone, choose: (range: Range) => void): VNode {
+/** From and to. What is typed stays while the page is drawn anew, until another range is shown. */
+function custom(
+  range: Range,
+  {
+    from,
+    to,
+    zone,
+    choose,
+  }: { from: number; to: number; zone: Zone; choose: (range: Range) => void },
+): VNode {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -69,7 +78,7 @@ function custom(from: number, to: number, zone: Zone, choose: (range: Range) => 
     end.setCustomValidity(begin < until ? '' : 'The end must be after the beginning.');
     if (form.reportValidity()) choose(fixedRange(begin, until));
   };
-  return html`<form class="custom" onSubmit=${submit} noValidate>
+  return html`<form class="custom" key=${JSON.stringify(range)} onSubmit=${submit} noValidate>
     ${moment('From', 'from', toInput(from, zone))} ${moment('To', 'to', toInput(to, zone))}
     <button class="primary">Show this range</button>
   </form>`;
@@ -77,6 +86,6 @@ function custom(from: number, to: number, zone: Zone, choose: (range: Range) => 
 
 function moment(label: string, name: string, value: string): VNode {
   return html`<label>
-    ${label} <input type="datetime-local" name=${name} step="1" required value=${value} />
+    ${label} <input type="datetime-local" name=${name} step="1" required defaultValue=${value} />
   </label>`;
 }

@@ -15,6 +15,9 @@ export class SqlRefused extends Error {
   }
 }
 
+/** Rows that each stand for several cannot be asked this statement. */
+export class Uncountable extends Error {}
+
 export function reject(at: number | null, message: string): never {
   throw new SqlRefused(at, message);
 }

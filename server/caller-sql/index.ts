@@ -6,16 +6,18 @@ import type { Pattern } from './regular-expressions.ts';
 import { identifier, join, print, sql } from './sql-fragment.ts';
 import { createContext, type Sought, type View } from './translate/context.ts';
 import { query } from './translate/query.ts';
+import type { Reads } from './translate/reads.ts';
 import type { Reach } from './translate/records.ts';
 import { type Column, NOWHERE } from './translate/scope.ts';
 import { limited, ordered } from './translate/subselect.ts';
 import { translateExpression } from './translate/translate-expression.ts';
 import { shownOf, sizeOf } from './typed-expression.ts';
 
-export { SqlRefused } from './error.ts';
+export { SqlRefused, Uncountable } from './error.ts';
 export type { Dialect } from './parse/lexer.ts';
 export { matchesBytes } from './regular-expressions.ts';
-export type { View } from './translate/context.ts';
+export type { FetchedView, View } from './translate/context.ts';
+export type { MomentReads, Reads, Unit } from './translate/reads.ts';
 export { BEYOND_REACH, type Reach } from './translate/records.ts';
 export type { Kind } from './typed-expression.ts';
 
@@ -28,6 +30,8 @@ export interface TranslationScope {
   readonly maxRows: number;
   /** By default all. */
   readonly reach?: Reach;
+  /** Whether a row of a view may stand for several, as many as `times` of it says. By default each is one. */
+  readonly counting?: boolean;
   /** Gives the condition on rows of a table in which texts may stand; null where it leaves out next to none. */
   readonly mayHave?: (table: string, texts: Sought['texts']) => Promise<string | null>;
 }
@@ -50,6 +54,8 @@ export interface Translation {
   } | null;
   /** The views that it reads, by their names in lower case. */
   readonly views: ReadonlySet<string>;
+  /** What it reads of their rows, wherever it names one. */
+  readonly reads: readonly Reads[];
 }
 
 /** Characters of a caller's SQL, at most. */
@@ -57,7 +63,8 @@ export const MAX_SQL = 64 * 1024;
 
 /**
  * Checks SQL of a caller and writes it anew for the engine: what is run was put together here, of parts that are known. `parse` gives
- * the engine's syntax tree of a text, as JSON. Throws SqlRefused.
+ * the engine's syntax tree of a text, as JSON. Throws SqlRefused, and Uncountable where rows may stand for several and the statement does
+ * not take those.
  */
 export async function translate(
   text: string,
@@ -83,6 +90,9 @@ export async function translate(
       patterns: [],
       read: new Set(),
       sought: [],
+      texts: [],
+      reads: [],
+      counting: scope.counting ? { times: null } : null,
     },
     { expression: translateExpression, query },
   );
@@ -114,6 +124,7 @@ export async function translate(
     sql: written,
     patterns: context.patterns,
     views: context.read,
+    reads: context.reads.map((read) => read(written)),
     newest:
       checked.newestOf !== null && key && !checked.offset
         ? {

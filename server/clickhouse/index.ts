@@ -21,6 +21,7 @@ import {
 } from './select.ts';
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
+export type { Counted, Narrow } from './narrow.ts';
 
 export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
   readonly config: ClickHouseConfig;
@@ -73,7 +74,7 @@ export interface Answers {
   fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
   /** The timestamp of the last of the newest rows, `count` at most, and how many these are. Throws AppError. */
   newest(
-    wanted: RowsWanted,
+    wanted: Omit<RowsWanted, 'narrow'>,
     count: number,
     signal: AbortSignal,
   ): Promise<{ from: string | null; rows: number }>;

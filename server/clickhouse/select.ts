@@ -5,6 +5,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { isoUtc, type Plain, type RowColumn, type Rows } from '../store/index.ts';
+import { type Narrow, narrowSelect, textCondition } from './narrow.ts';
 
 /** A statement for ClickHouse, each parameter written `{name:Type}`, and the columns that its answer must have. */
 export interface Statement {
@@ -130,13 +131,15 @@ export interface RowsWanted {
   /** Inclusive bounds of the timestamp, ISO 8601; null: none. */
   readonly from: string | null;
   readonly until: string | null;
+  readonly narrow: Narrow;
 }
 
-/** So many rows, and bytes of them, are fetched to be asked here. */
+/** So many rows, and bytes of them, are fetched to be asked here: whole, … */
 const MOST_ROWS = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
-const REQUEST_COLUMNS = ', path, url, host';
+/** … and without the texts that make them long. */
+const MOST_NARROW_ROWS = 1_000_000;
+const MOST_NARROW_BYTES = 256 * 1024 * 1024;
 
 const ROWS_WANTED = `({project:Nullable(String)} is null or project = {project:Nullable(String)})
   and timestamp >= coalesce(parseDateTime64BestEffort({from:Nullable(String)}, 6, 'UTC'), toDateTime64('1969-12-31 00:00:00', 6, 'UTC'))
@@ -146,7 +149,7 @@ const ROWS_WANTED = `({project:Nullable(String)} is null or project = {project:N
 export async function newestOf(
   client: ClickHouseClient,
   table: string,
-  { project, from, until }: RowsWanted,
+  { project, from, until }: Omit<RowsWanted, 'narrow'>,
   count: number,
   options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<{ from: string | null; rows: number }> {
@@ -171,22 +174,27 @@ export async function newestOf(
 export async function fetchRows(
   client: ClickHouseClient,
   table: string,
-  { source, project, from, until }: RowsWanted,
+  { project, from, until, narrow }: RowsWanted,
   path: string,
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<void> {
+  const { list, groups } = narrowSelect(narrow);
+  const texts = textCondition(narrow);
+  const isWhole = narrow.columns.has('metadata') && narrow.members === null;
+  const most = isWhole ? MOST_ROWS : MOST_NARROW_ROWS;
   await bounded({ timeoutMs, signal }, async (ends) => {
     const { stream } = await client.exec({
-      query: `select ${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}
+      query: `select ${list}
         from {table:Identifier}
-        where ${ROWS_WANTED}
+        where ${ROWS_WANTED}${texts.sql}
+        ${groups === null ? '' : `group by ${groups}`}
         format Parquet`,
-      query_params: { table, project, from, until },
+      query_params: { table, project, from, until, ...texts.values },
       abort_signal: ends,
       clickhouse_settings: {
         ...readSettings(timeoutMs),
-        max_result_rows: String(MOST_ROWS),
-        max_result_bytes: String(MOST_BYTES),
+        max_result_rows: String(most),
+        max_result_bytes: String(isWhole ? MOST_BYTES : MOST_NARROW_BYTES),
         result_overflow_mode: 'throw',
         output_format_parquet_string_as_string: 1,
       },
@@ -195,7 +203,7 @@ export async function fetchRows(
   }).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'RESULT_TOO_LARGE')) throw error;
     throw new AppError('QUERY_TOO_LARGE', {
-      detail: `SQL is run over at most ${MOST_ROWS} rows of the project and the time that are asked for, and these have more: narrow the time by iso_timestamp_start and iso_timestamp_end.`,
+      detail: `The statement reads more than ${most} rows of the project and the time that are asked for: narrow the time by iso_timestamp_start and iso_timestamp_end.`,
       cause: error,
     });
   });

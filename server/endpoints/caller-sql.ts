@@ -7,6 +7,7 @@ import {
   type Translation,
   type TranslationScope,
   translate,
+  Uncountable,
 } from '../caller-sql/index.ts';
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
@@ -99,30 +100,33 @@ export function createCallerSql(
       },
     );
   };
+  const overFetched = async (question: Question): Promise<Answer> => {
+    if (!fetched) throw new Error('BUG: nothing is fetched');
+    const translated = translator(question, store);
+    const ask = (translation: Translation) => (sql: string) =>
+      answered({ ...translation, sql, newest: null }, question, store, newest, 'all');
+    const counting = await translated('all', true).catch((error: unknown) => {
+      if (error instanceof Uncountable) return null;
+      throw error;
+    });
+    const counted =
+      counting &&
+      (await fetched.overCounted({ ...question, translation: counting }, ask(counting)));
+    if (counted) return counted;
+    const translation = await translated('all');
+    const fetching = { ...question, translation };
+    const wanted = translation.newest?.rows;
+    if (wanted === undefined || sourcesOf(translation, question.query).length !== 1)
+      return fetched.over(fetching, ask(translation));
+    return fetched.overNewest(
+      fetching,
+      ask(translation),
+      ({ rows }) => rows.truncated || rows.rows.length >= wanted,
+    );
+  };
   return {
     async run(question) {
-      if (fetched) {
-        const translation = await translator(question, store)('all');
-        const sources = sourcesOf(translation, question.query);
-        const [source, ...others] = sources;
-        const ask = (place: (sql: string) => string) =>
-          answered(
-            { ...translation, sql: place(translation.sql), newest: null },
-            question,
-            store,
-            newest,
-            'all',
-          );
-        const wanted = translation.newest?.rows;
-        if (wanted === undefined || source === undefined || others.length > 0)
-          return fetched.over(sources, question, ask);
-        return fetched.overNewest(
-          source,
-          question,
-          ask,
-          ({ rows }) => rows.truncated || rows.rows.length >= wanted,
-        );
-      }
+      if (fetched) return overFetched(question);
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
       return attempt(question, translator(question, store), Math.max(0, ...places));
@@ -130,7 +134,8 @@ export function createCallerSql(
   };
 }
 
-type Translator = (reach: Reach) => Promise<Translation>;
+/** `counting`: for rows that may stand for several. Throws Uncountable then. */
+type Translator = (reach: Reach, counting?: boolean) => Promise<Translation>;
 
 function translator({ asked, query, signal }: Question, store: Readers): Translator {
   const { text, dialect } = asked;
@@ -149,8 +154,8 @@ function translator({ asked, query, signal }: Question, store: Readers): Transla
     isSource(table) ? store.mayHave(table, texts) : null;
   const { views, maxRows } = query;
   const scope = { dialect, views, parameters: parametersOf(query), maxRows, mayHave };
-  return (reach) =>
-    translate(text, { ...scope, reach }, parse).catch((error: unknown) => {
+  return (reach, counting = false) =>
+    translate(text, { ...scope, reach, counting }, parse).catch((error: unknown) => {
       throw error instanceof SqlRefused
         ? fault('sql', `${error.sentence(text)}.`, error)
         : refusal(error);

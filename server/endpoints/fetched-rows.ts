@@ -1,37 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SOURCES, type Source } from '../../ingest/index.ts';
-import type { Answers } from '../clickhouse/index.ts';
+import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+import type { FetchedView, Reads, Translation } from '../caller-sql/index.ts';
+import type { Answers, Counted, Narrow } from '../clickhouse/index.ts';
+import type { Shape } from '../records/shapes.ts';
 import type { Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
-import { PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import { NEWEST_FROM, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import type { FetchedNames } from './views.ts';
 
 /** Rows of sources that are fetched from where they were forwarded to, for one question. */
 export interface FetchedRows {
-  /**
-   * Fetches the rows that views of the query may give, and runs `ask`: `place` puts them into a statement in which a source is called
-   * `fetchedName`.
-   */
-  over<T>(
-    sources: readonly Source[],
-    question: Fetching,
-    ask: (place: (sql: string) => string) => Promise<T>,
-  ): Promise<T>;
+  /** Fetches what the statement reads of the rows that its views may give, and runs `ask` with the statement over them. */
+  over<T>(question: Fetching, ask: (sql: string) => Promise<T>): Promise<T>;
   /**
    * The same for a question of the newest rows of one source: over some of the newest, over more, and over all that may be fetched, until
    * an answer is enough.
    */
   overNewest<T>(
-    source: Source,
     question: Fetching,
-    ask: (place: (sql: string) => string) => Promise<T>,
+    ask: (sql: string) => Promise<T>,
     isEnough: (answer: T) => boolean,
   ): Promise<T>;
+  /**
+   * The same for a statement that takes rows which stand for several: rows between which it does not tell are counted where they are. Null
+   * where it tells between too many: by their timestamps.
+   */
+  overCounted<T>(question: Fetching, ask: (sql: string) => Promise<T>): Promise<T | null>;
 }
 
 /** What the rows are fetched for. */
 export interface Fetching {
+  readonly translation: Pick<Translation, 'sql' | 'reads'>;
   readonly query: SavedQuery;
   readonly values: Values;
   readonly signal: AbortSignal;
@@ -44,64 +45,181 @@ const NEWEST = [2000, 20_000];
 const MARK = `fetched_${randomUUID().replaceAll('-', '')}_`;
 const NAME = new RegExp(`"?${MARK}(${SOURCES.join('|')})"?`, 'g');
 
-/** What stands for the table of a source until its rows are fetched. */
-export function fetchedName(source: Source): string {
-  return `${MARK}${source}`;
-}
+/** What stands for the tables of sources until their rows are fetched. */
+export const FETCHED: FetchedNames = {
+  table: (source) => `${MARK}${source}`,
+  times: `${MARK}times`,
+};
+
+/** The columns of a source's table, and their types. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  id: 'varchar',
+  timestamp: 'timestamp',
+  project: 'varchar',
+  event_message: 'varchar',
+  metadata: 'json',
+  ingested_at: 'timestamp',
+};
+const REQUEST_COLUMNS: typeof COLUMNS = { path: 'varchar', url: 'varchar', host: 'varchar' };
+
+type Readers = Pick<Store, 'staging' | 'callerPool'>;
 
 export function createFetchedRows(
-  { staging }: Pick<Store, 'staging'>,
+  { staging, callerPool }: Readers,
   answers: Pick<Answers, 'fetch' | 'newest'>,
 ): FetchedRows {
   const over = async <T>(
-    sources: readonly Source[],
+    { translation, signal }: Fetching,
+    wanted: ReadonlyMap<Source, Narrow>,
     bounds: ReturnType<typeof boundsOf>,
-    signal: AbortSignal,
-    ask: (place: (sql: string) => string) => Promise<T>,
+    ask: (sql: string) => Promise<T>,
   ): Promise<T> => {
-    const paths = new Map(
-      sources.map((source) => [source, join(staging, `fetched-${randomUUID()}.parquet`)]),
-    );
+    const files = new Map<Source, string>();
     try {
       // One after the other: each may be as large as there is memory for.
-      for (const [source, path] of paths) await answers.fetch({ source, ...bounds }, path, signal);
-      return await ask((sql) =>
-        sql.replaceAll(NAME, (_, source: Source) => rowsOf(source, paths.get(source) ?? '')),
-      );
+      for (const [source, narrow] of wanted) {
+        const path = join(staging, `fetched-${randomUUID()}.parquet`);
+        files.set(source, path);
+        await answers.fetch({ source, ...bounds, narrow }, path, signal);
+      }
+      const place = (source: Source) => {
+        const narrow = wanted.get(source);
+        if (!narrow) throw new Error(`BUG: rows of ${source} were not fetched`);
+        return placed(source, narrow, files.get(source) ?? '');
+      };
+      return await ask(translation.sql.replaceAll(NAME, (_, source: Source) => place(source)));
     } finally {
-      for (const path of paths.values()) await rm(path, { force: true });
+      for (const path of files.values()) await rm(path, { force: true });
     }
   };
+  /** The constants that a source's timestamps are compared with, µs since the epoch. Null without a way to know. */
+  const momentsOf = async ({ translation, query, values, signal }: Fetching) => {
+    const [reads, ...others] = translation.reads;
+    const fetched = reads && query.views.get(reads.view)?.fetched;
+    if (!reads || !fetched || others.length > 0 || fetched.moments === null) return null;
+    const timestamps = [...fetched.columns].filter(([, column]) => column === 'timestamp');
+    const names = timestamps.map(([name]) => name);
+    const isNamed = names.some((name) => reads.columns.has(name));
+    const read = names.flatMap((name) => reads.moments.get(name) ?? []);
+    if (isNamed && (read.length === 0 || names.length > 1)) return null;
+    const [{ unit, constants } = { unit: null, constants: [] }] = read;
+    const asked = [
+      ...(fetched.moments === '' ? [] : [fetched.moments]),
+      ...(constants.length === 0 ? [] : [`select ${constants.join(', ')}`]),
+    ];
+    const moments: bigint[] = [];
+    for (const sql of asked) {
+      const given = `select epoch_us(columns(*)) from (${sql})`;
+      const bound = { ...values, [NEWEST_FROM]: EPOCH };
+      const { rows } = await callerPool.query(given, bound, { maxRows: 1, signal });
+      for (const moment of rows[0] ?? []) if (typeof moment === 'bigint') moments.push(moment);
+    }
+    return { unit, moments };
+  };
   return {
-    over: (sources, { query, values, signal }, ask) =>
-      over(sources, boundsOf(query, values), signal, ask),
-    async overNewest(source, { query, values, signal }, ask, isEnough) {
-      const bounds = boundsOf(query, values);
+    over: (question, ask) => over(question, wantedBy(question, null), boundsOf(question), ask),
+    async overNewest(question, ask, isEnough) {
+      const [bounds, wanted] = [boundsOf(question), wantedBy(question, null)];
+      const [source] = wanted.keys();
+      if (source === undefined) throw new Error('BUG: no source is asked');
       for (const count of NEWEST) {
-        const { from, rows } = await answers.newest({ source, ...bounds }, count, signal);
+        const { from, rows } = await answers.newest({ source, ...bounds }, count, question.signal);
         // These are all there are.
         if (rows < count) break;
         // With those that have the timestamp of the last, so that no older row comes before any.
-        const answer = await over([source], { ...bounds, from }, signal, ask);
+        const answer = await over(question, wanted, { ...bounds, from }, ask);
         if (isEnough(answer)) return answer;
       }
-      return over([source], bounds, signal, ask);
+      return over(question, wanted, bounds, ask);
+    },
+    async overCounted(question, ask) {
+      const counted = await momentsOf(question);
+      return counted && over(question, wantedBy(question, counted), boundsOf(question), ask);
     },
   };
 }
 
-/** The rows of a file as the table has them. */
-function rowsOf(source: Source, path: string): string {
-  const request = source === 'edge_logs' ? ', path, url, host' : '';
+const EPOCH = new Date(0).toISOString();
+
+/** What of each source's rows a statement reads. */
+function wantedBy({ translation, query }: Fetching, counted: Counted | null): Map<Source, Narrow> {
+  const wanted = new Map<Source, Narrow>();
+  for (const reads of translation.reads) {
+    const view = query.views.get(reads.view);
+    for (const source of (view?.tables ?? []).filter(isSource)) {
+      const narrow = narrowOf(reads, source, view?.fetched, counted);
+      const other = wanted.get(source);
+      wanted.set(source, other ? both(other, narrow) : narrow);
+    }
+  }
+  return wanted;
+}
+
+function narrowOf(
+  { columns, members, texts }: Reads,
+  source: Source,
+  fetched: FetchedView | undefined,
+  counted: Counted | null,
+): Narrow {
+  const all = Object.keys(columnsOf(source));
+  if (!fetched) return { columns: new Set(all), members: null, texts: [], counted };
+  const own = (name: string) => fetched.columns.get(name) ?? '';
+  const read = new Set([...fetched.filter, ...[...columns].map(own)]);
+  const shapes = [...columns].flatMap((name) =>
+    own(name) === 'metadata' ? [members.get(name) ?? null] : [],
+  );
+  const [shape = null, ...more] = fetched.filter.has('metadata') ? [null] : shapes;
+  return {
+    columns: new Set(all.filter((name) => read.has(name))),
+    members: more.length > 0 ? null : shape,
+    texts: texts.map(({ column, text }) => ({ column: own(column), text })),
+    counted,
+  };
+}
+
+/** What two parts of a statement read. */
+function both(left: Narrow, right: Narrow): Narrow {
+  const isRead = ({ columns }: Narrow) => columns.has('metadata');
+  const members = !isRead(left)
+    ? right.members
+    : !isRead(right)
+      ? left.members
+      : left.members && right.members && merged(left.members, right.members);
+  return {
+    columns: new Set([...left.columns, ...right.columns]),
+    members,
+    // What one leaves out the other may read.
+    texts: [],
+    counted: left.counted,
+  };
+}
+
+function merged(left: Shape<null>, right: Shape<null>): Shape<null> {
+  const shape = new Map(left);
+  for (const [name, below] of right) {
+    const other = shape.get(name);
+    shape.set(name, other && below ? merged(other, below) : other === undefined ? below : null);
+  }
+  return shape;
+}
+
+function columnsOf(source: Source): typeof COLUMNS {
+  return source === 'edge_logs' ? { ...COLUMNS, ...REQUEST_COLUMNS } : COLUMNS;
+}
+
+/** The rows of a file as the table has them; NULL for what was not fetched. */
+function placed(source: Source, { columns, counted }: Narrow, path: string): string {
+  const list = Object.entries(columnsOf(source)).map(([name, type]) =>
+    columns.has(name) ? `c_${name}::${type} as ${name}` : `null::${type} as ${name}`,
+  );
   return `(
-    select id, timestamp::timestamp as timestamp, project, event_message, metadata::json as metadata,
-      ingested_at::timestamp as ingested_at${request}
+    select ${list.join(', ')}, ${counted ? 'c_times' : '1'}::bigint as ${FETCHED.times}
     from read_parquet('${path.replaceAll("'", "''")}')
   )`;
 }
 
 /** What of the rows can be left out before they are fetched: the views leave out the rest. */
-function boundsOf({ parameters, windows }: SavedQuery, values: Values) {
+function boundsOf({ query: { parameters, windows }, values }: Fetching) {
   const project = parameters.find(({ name }) => name === 'project');
   const isText = project?.type === 'string';
   return {

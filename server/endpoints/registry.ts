@@ -5,7 +5,7 @@ import type { Statement } from '../clickhouse/select.ts';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { EngineError, type RowColumn, type Store } from '../store/index.ts';
-import { fetchedName } from './fetched-rows.ts';
+import { FETCHED } from './fetched-rows.ts';
 import { oldestOf } from './newest-rows.ts';
 import { checkParameters } from './parameters.ts';
 import { PINNED_PROJECT, parseQueryFile, QueryFileError, type SavedQuery } from './query-file.ts';
@@ -67,11 +67,7 @@ export async function loadEndpoints(
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    const { views, tables, sql } = await partsOf(
-      query.sql,
-      store,
-      isForwarded ? fetchedName : null,
-    );
+    const { views, tables, sql } = await partsOf(query.sql, store, isForwarded ? FETCHED : null);
     all.push({
       ...query,
       sql,

@@ -1,5 +1,5 @@
 import { isSource, type Source } from '../../ingest/index.ts';
-import type { Kind, View } from '../caller-sql/index.ts';
+import type { FetchedView, Kind, View } from '../caller-sql/index.ts';
 import { type MemberColumns, pathKey } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Readers, type Store } from '../store/index.ts';
 
@@ -54,6 +54,14 @@ export interface Parts {
   readonly sql: string;
 }
 
+/** What rows are called that are fetched before they are asked. */
+export interface FetchedNames {
+  /** What stands for the table of a source. */
+  table(source: Source): string;
+  /** Its column of how many rows a row stands for. */
+  readonly times: string;
+}
+
 /**
  * The parts of a saved query. Where rows are fetched before they are asked, views read from what `fetched` calls them, in place of the
  * tables of sources. Throws what the engine finds wrong with it.
@@ -61,7 +69,7 @@ export interface Parts {
 export async function partsOf(
   sql: string,
   readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
-  fetched: ((source: Source) => string) | null = null,
+  fetched: FetchedNames | null = null,
 ): Promise<Parts> {
   const text = async (statement: string, value: string) => {
     const { rows } = await readers.query(statement, { value }, MAX_ROWS);
@@ -95,15 +103,17 @@ export async function partsOf(
       : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
     const body = await deserialized(alone);
     const { columns, types } = await readers.describe(body);
-    const set = fetched ? null : setOf(node, earlier.length, readers.members);
-    const wide = set && { ...alone, select_list: [...(node.select_list ?? []), ...columnsOf(set)] };
+    const rows = earlier.length === 0 ? rowsOf(node) : null;
+    const set = fetched ? null : rows && setOf(rows, readers.members);
+    const more = fetched && rows ? [fetched.times] : set ? columnsOf(set) : [];
+    const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
+    const source = fetched ? withTables(wide, fetched, names) : wide;
     views.set(key.toLowerCase(), {
       name: key,
-      sql: fetched
-        ? await deserialized(withTables(alone, fetched, names))
-        : wide
-          ? await deserialized(wide)
-          : body,
+      sql: fetched || set ? await deserialized(source) : body,
+      ...(fetched && rows
+        ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
+        : {}),
       ...(set
         ? { members: new Map([['metadata', memberColumns(set)]]), texts: textColumns(node) }
         : {}),
@@ -125,7 +135,7 @@ export async function partsOf(
 }
 
 /** A tree with other tables in place of those of sources; `views` are names that stand for no table, unless the schema is said. */
-function withTables<T>(tree: T, fetched: (source: Source) => string, views: readonly string[]): T {
+function withTables<T>(tree: T, fetched: FetchedNames, views: readonly string[]): T {
   if (Array.isArray(tree)) return tree.map((each) => withTables(each, fetched, views)) as T;
   if (typeof tree !== 'object' || tree === null) return tree;
   const below = Object.fromEntries(
@@ -140,7 +150,7 @@ function withTables<T>(tree: T, fetched: (source: Source) => string, views: read
           ...below,
           schema_name: '',
           catalog_name: '',
-          table_name: fetched(name),
+          table_name: fetched.table(name),
           alias: alias || name,
         }
       : below
@@ -150,13 +160,18 @@ function withTables<T>(tree: T, fetched: (source: Source) => string, views: read
 /** Clauses after which a row of the view is not a row of the table. */
 const CHANGING = ['group_expressions', 'group_sets', 'having', 'qualify', 'sample'];
 
-/** The members that have columns in the table that the view gives rows of, with `metadata` as it is; null for any other view. */
-function setOf(node: SelectNode, earlier: number, sets: Store['members']): MemberSet | null {
+/** The rows of one source's table, columns of them by other names perhaps. */
+interface TableRows {
+  readonly source: Source;
+  readonly columns: readonly { readonly name: string; readonly column: string }[];
+}
+
+/** The rows that a view gives, where each is a row of a source's table and all that it has are columns of it; null for any other view. */
+function rowsOf(node: SelectNode): TableRows | null {
   const { select_list: list = [], from_table: table, modifiers } = node;
   const name = String(table?.table_name ?? '').toLowerCase();
   const isTable = table?.type === 'BASE_TABLE' && table.schema_name === 'main' && isSource(name);
-  const isAlone = earlier === 0 && node.cte_map.map.length === 0;
-  if (!isTable || node.type !== 'SELECT_NODE' || !isAlone) return null;
+  if (!isTable || node.type !== 'SELECT_NODE' || node.cte_map.map.length > 0) return null;
   const clauses = [
     modifiers,
     table.column_name_alias,
@@ -165,21 +180,80 @@ function setOf(node: SelectNode, earlier: number, sets: Store['members']): Membe
   ];
   const { aggregate_handling: handling = STANDARD } = node;
   const isSame = clauses.every(isEmpty) && handling === STANDARD;
-  const columns = list.map(({ class: kind, column_names: names = [], alias = '' }) => {
+  const columns = list.flatMap(({ class: kind, column_names: names = [], alias = '' }) => {
     const ofTable = names.length === 2 && [name, table.alias].includes(names[0]?.toLowerCase());
     const isColumn = kind === 'COLUMN_REF' && (names.length === 1 || ofTable);
-    return isColumn
-      ? { name: names.at(-1)?.toLowerCase() ?? '', alias: alias.toLowerCase() }
-      : null;
+    const column = names.at(-1)?.toLowerCase() ?? '';
+    return isColumn ? [{ name: alias.toLowerCase() || column, column }] : [];
   });
+  return isSame && columns.length === list.length ? { source: name, columns } : null;
+}
+
+/** The members that have columns in the table whose rows a view gives, with `metadata` as it is; null for any other view. */
+function setOf({ source, columns }: TableRows, sets: Store['members']): MemberSet | null {
   // What stands there besides could take a column's name, or be another each time that it is asked.
   const isPlain = columns.every(
-    (column) =>
-      column && !/^(?:(?:member_state|text_block)$|metadata\.)/.test(column.alias || column.name),
+    ({ name }) => !/^(?:(?:member_state|text_block)$|metadata\.)/.test(name),
   );
-  const hasMetadata = columns.some((column) => column?.name === 'metadata' && !column.alias);
-  const others = columns.filter((column) => (column?.alias || column?.name) === 'metadata');
-  return isSame && isPlain && hasMetadata && others.length === 1 ? (sets.get(name) ?? null) : null;
+  const named = columns.filter(({ name }) => name === 'metadata');
+  const isMetadata = named.length === 1 && named[0]?.column === 'metadata';
+  return isPlain && isMetadata ? (sets.get(source) ?? null) : null;
+}
+
+/** Clauses of an expression that gives the same for each row. */
+const CONSTANT = new Set(['CAST', 'TYPE', 'CONSTANT', 'PARAMETER', 'OPERATOR_COALESCE']);
+
+/** How a view makes its rows of those of a source that were fetched. */
+async function fetchedView(
+  node: SelectNode,
+  { columns }: TableRows,
+  times: string,
+  deserialized: (node: SelectNode) => Promise<string>,
+): Promise<FetchedView> {
+  const where = node.where_clause as Condition | undefined;
+  const isAnd = where?.type === 'CONJUNCTION_AND';
+  const conditions = isAnd ? (where.children ?? []) : where ? [where] : [];
+  const timed = conditions.filter((condition) => columnsIn(condition).includes('timestamp'));
+  const constants = timed.map(({ class: kind, left, right }) =>
+    kind === 'COMPARISON' && left?.class === 'COLUMN_REF' && right && isConstant(right)
+      ? right
+      : null,
+  );
+  const known = constants.filter((constant) => constant !== null);
+  const select = { ...node, select_list: known, where_clause: undefined, from_table: NOWHERE };
+  const isKnown = known.length === constants.length;
+  return {
+    columns: new Map(columns.map(({ name, column }) => [name, column])),
+    filter: new Set(columnsIn(where)),
+    moments: !isKnown ? null : known.length === 0 ? '' : await deserialized(select),
+    times,
+  };
+}
+
+const NOWHERE = { type: 'EMPTY', alias: '' };
+
+interface Condition extends SelectItem {
+  readonly type?: string;
+  readonly children?: readonly Condition[];
+  readonly left?: Condition;
+  readonly right?: Condition;
+}
+
+/** The columns that a tree names, in lower case, without their tables. */
+function columnsIn(tree: unknown): string[] {
+  if (Array.isArray(tree)) return tree.flatMap(columnsIn);
+  if (typeof tree !== 'object' || tree === null) return [];
+  const { class: kind, column_names: names } = tree as SelectItem;
+  if (kind === 'COLUMN_REF') return [names?.at(-1)?.toLowerCase() ?? ''];
+  return Object.values(tree).flatMap(columnsIn);
+}
+
+function isConstant(tree: unknown): boolean {
+  if (Array.isArray(tree)) return tree.every(isConstant);
+  if (typeof tree !== 'object' || tree === null) return true;
+  const { class: kind, type } = tree as Condition;
+  const isKnown = kind === undefined || CONSTANT.has(kind) || CONSTANT.has(type ?? '');
+  return isKnown && Object.values(tree).every(isConstant);
 }
 
 /** The columns that are messages as they are stored, of a view whose items are all columns; of metadata, SQL of callers sees values. */
@@ -195,13 +269,12 @@ function isEmpty(clause: unknown): boolean {
   return clause === undefined || clause === null || (Array.isArray(clause) && clause.length === 0);
 }
 
-function columnsOf({ members }: MemberSet): SelectItem[] {
-  return ['member_state', 'text_block', ...members.map(columnOf)].map((name) => ({
-    class: 'COLUMN_REF',
-    type: 'COLUMN_REF',
-    alias: '',
-    column_names: [name],
-  }));
+function columnsOf({ members }: MemberSet): string[] {
+  return ['member_state', 'text_block', ...members.map(columnOf)];
+}
+
+function columnRef(name: string): SelectItem & { readonly type: string } {
+  return { class: 'COLUMN_REF', type: 'COLUMN_REF', alias: '', column_names: [name] };
 }
 
 function memberColumns(set: MemberSet): MemberColumns {

@@ -99,63 +99,6 @@ describe('answers of ClickHouse', () => {
   );
 });
 
-describe('SQL of callers over ClickHouse', () => {
-  clickhouseIt(
-    'lists the newest of any number of rows, and counts no more than may be fetched',
-    async (server, folder) => {
-      // Three rows a second; every 1,000th is a fault.
-      await server.client.command({
-        query: `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, _node, _seq)
-            select
-              'r' || toString(number),
-              toDateTime64('2026-11-01 00:00:00', 6, 'UTC') + toIntervalSecond(intDiv(number, 3)),
-              'p',
-              if(number % 1000 = 0, 'fault', 'fine'),
-              '{"n":' || toString(number) || '}',
-              now64(6),
-              'n',
-              1
-            from numbers(120000)`,
-      });
-      await withService(
-        join(folder, 'data'),
-        async (service) => {
-          const ask = async (sql: string) => {
-            const search = new URLSearchParams({ project: 'p', sql });
-            return service.get(`/api/endpoints/query/logs.all?${search}`);
-          };
-          const idsOf = async (sql: string) => {
-            const { status, body } = await ask(sql);
-            expect(status, JSON.stringify(body)).to.equal(200);
-            return (body.result as { id: string }[]).map(({ id }) => id);
-          };
-          expect(
-            await idsOf('select id from edge_logs order by timestamp desc, id limit 4'),
-          ).to.deep.equal(['r119997', 'r119998', 'r119999', 'r119994']);
-          // Two thousand rows hold two of these, twenty thousand all.
-          const faults = (limit: number) =>
-            idsOf(
-              `select t.id from edge_logs t where t.event_message = 'fault' order by t.timestamp desc limit ${limit}`,
-            );
-          expect(await faults(1)).to.deep.equal(['r119000']);
-          expect(await faults(15)).to.deep.equal(
-            Array.from({ length: 15 }, (_, n) => `r${119_000 - n * 1000}`),
-          );
-          for (const sql of [
-            'select count(*) as n from edge_logs',
-            `select id from edge_logs where event_message = 'fault' order by timestamp desc limit 50`,
-          ]) {
-            const { status, body } = await ask(sql);
-            expect([status, body.code], sql).to.deep.equal([400, 'QUERY_TOO_LARGE']);
-            expect(body.detail).to.include('at most 100000 rows');
-          }
-        },
-        { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
-      );
-    },
-  );
-});
-
 /** Asks both services everything there is, by tokens of all projects and of one. */
 async function compare(
   [one, here]: readonly [Service, string],

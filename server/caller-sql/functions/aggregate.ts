@@ -4,11 +4,17 @@ import { as, isMoment, type Kind, MAX_EXPANSION, shownOf, sortKeys } from '../ty
 import type { Functions } from './builder.ts';
 import { constant, constantText, expansionOf, expr, type SqlFunction, takes } from './builder.ts';
 
-function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFunction {
+function aggregate(
+  kind: Kind,
+  take: Kind,
+  form: (value: Sql) => Sql,
+  rest: { readonly countable?: true } = {},
+): SqlFunction {
   return takes({
     least: 1,
     most: 1,
     aggregate: true,
+    ...rest,
     build([value], { at, distinct }) {
       return expr(kind, form(sql`${distinct ? 'distinct ' : ''}${as(value, take, at)}`), [value], {
         aggregate: true,
@@ -17,10 +23,56 @@ function aggregate(kind: Kind, take: Kind, form: (value: Sql) => Sql): SqlFuncti
   });
 }
 
+/** How many rows there are for which a condition holds. */
+function rowsWhere(condition: Sql, times: Sql | null): Sql {
+  if (times === null) return sql`count(case when ${condition} then 1 end)`;
+  return sql`coalesce(sum(case when ${condition} then ${times} end), 0)::bigint`;
+}
+
 /** No rows give 0; the engine's own function gives NULL. */
-const countIf = aggregate('number', 'bool', (value) => sql`count(case when ${value} then 1 end)`);
+const countIf = takes({
+  least: 1,
+  most: 1,
+  aggregate: true,
+  countable: true,
+  build([value], { at, distinct, times }) {
+    const condition = as(value, 'bool', at);
+    const count = distinct
+      ? sql`count(distinct case when ${condition} then 1 end)`
+      : rowsWhere(condition, times);
+    return expr('number', count, [value], { aggregate: true });
+  },
+});
 
 const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
+
+/** `over`: the sum where a row stands for several, of the value and of how many they are. */
+function summed(name: string, over: (value: Sql, times: Sql) => Sql): SqlFunction {
+  return takes({
+    least: 1,
+    most: 1,
+    aggregate: true,
+    countable: true,
+    build([value], { at, distinct, times }) {
+      const number = as(value, 'number', at);
+      const sum =
+        times === null || distinct
+          ? sql`${name}(${distinct ? 'distinct ' : ''}${number})`
+          : over(number, times);
+      return expr('number', sum, [value], { aggregate: true });
+    },
+  });
+}
+
+const sum = summed('sum', (value, times) => sql`sum(${value} * ${times})`);
+const average = summed(
+  'avg',
+  (value, times) =>
+    sql`(sum((${value})::double * ${times}) / sum(case when ${value} is not null then ${times} end))`,
+);
+
+const every = (name: string) =>
+  aggregate('bool', 'bool', (value) => sql`${name}(${value})`, { countable: true });
 
 /** Takes numbers whose squares are finite; with others the engine's function fails. */
 const spread = (name: string) =>
@@ -34,11 +86,14 @@ const counted = takes({
   least: 1,
   most: 1,
   aggregate: true,
-  build([value], { at, distinct }) {
+  countable: true,
+  build([value], { at, distinct, times }) {
     const counted = value.kind === 'json' ? as(value, 'text', at) : value.sql;
-    return expr('number', sql`count(${distinct ? 'distinct ' : ''}${counted})`, [value], {
-      aggregate: true,
-    });
+    const count =
+      times === null || distinct
+        ? sql`count(${distinct ? 'distinct ' : ''}${counted})`
+        : rowsWhere(sql`${counted} is not null`, times);
+    return expr('number', count, [value], { aggregate: true });
   },
 });
 
@@ -48,6 +103,7 @@ function outermost(name: 'min' | 'max'): SqlFunction {
     least: 1,
     most: 1,
     aggregate: true,
+    countable: true,
     build([value], { at }) {
       const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
       if (value.kind !== 'json') return expr(value.kind, sql`${name}(${value.sql})`, [value], rest);
@@ -66,6 +122,7 @@ const anyValue = takes({
   least: 1,
   most: 1,
   aggregate: true,
+  countable: true,
   build([value], _info) {
     const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
     return expr(value.kind, sql`any_value(${value.sql})`, [value], rest);
@@ -190,13 +247,17 @@ export const AGGREGATES: Functions = {
     least: 0,
     most: 0,
     aggregate: true,
-    build: () => expr('number', 'count(*)', [], { aggregate: true }),
+    countable: true,
+    build: (_, { times }) =>
+      expr('number', times === null ? 'count(*)' : rowsWhere('true', times), [], {
+        aggregate: true,
+      }),
   },
   countif: countIf,
   count_if: countIf,
-  sum: numeric('sum'),
-  avg: numeric('avg'),
-  mean: numeric('avg'),
+  sum,
+  avg: average,
+  mean: average,
   stddev: spread('stddev_samp'),
   stddev_samp: spread('stddev_samp'),
   stddev_pop: spread('stddev_pop'),
@@ -208,10 +269,10 @@ export const AGGREGATES: Functions = {
   max: outermost('max'),
   any_value: anyValue,
   first: anyValue,
-  logical_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
-  bool_and: aggregate('bool', 'bool', (value) => sql`bool_and(${value})`),
-  logical_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
-  bool_or: aggregate('bool', 'bool', (value) => sql`bool_or(${value})`),
+  logical_and: every('bool_and'),
+  bool_and: every('bool_and'),
+  logical_or: every('bool_or'),
+  bool_or: every('bool_or'),
   // The engine's own estimate is wrong by a fifth at times.
   approx_count_distinct: {
     ...counted,

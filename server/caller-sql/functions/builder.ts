@@ -20,6 +20,8 @@ export interface Call {
   /** The regular expressions of the statement, for the engine to judge. */
   readonly patterns: Pattern[];
   readonly distinct: boolean;
+  /** How many rows a row stands for; null where each is one. */
+  readonly times: Sql | null;
   /** The bare word that an argument is, such as `hour`; undefined for any other expression. */
   word(index: number): string | undefined;
   /** The names of a structure's members; undefined for those without. */
@@ -37,6 +39,8 @@ export interface SqlFunction {
   readonly most: number;
   readonly build: Build;
   readonly aggregate?: boolean;
+  /** Of an aggregate: whether it can be had where a row stands for several, by `Call.times`. */
+  readonly countable?: boolean;
   /** Arguments that are bare words, not expressions. */
   readonly words?: readonly number[];
 }

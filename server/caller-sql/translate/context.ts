@@ -6,6 +6,7 @@ import type { TreeNode } from '../parse/tree.ts';
 import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
 import type { Expression, TextIn } from '../typed-expression.ts';
+import type { Reads } from './reads.ts';
 import type { Reach } from './records.ts';
 import type { Column, Scope } from './scope.ts';
 
@@ -21,6 +22,19 @@ export interface View {
   readonly members?: ReadonlyMap<string, MemberColumns>;
   /** The columns that hold texts as they are stored, where its rows are those of a table with text filters. */
   readonly texts?: ReadonlySet<string>;
+  /** Where its rows are fetched before they are asked, and each is one of a source: how the view makes it of that one. */
+  readonly fetched?: FetchedView;
+}
+
+export interface FetchedView {
+  /** The source's column that each of the view's is, by its name. */
+  readonly columns: ReadonlyMap<string, string>;
+  /** The source's columns that tell whether a row is one of the view's. */
+  readonly filter: ReadonlySet<string>;
+  /** The SELECT, with the endpoint's parameters, of the moments that its filter compares timestamps with; null where it does more with them. */
+  readonly moments: string | null;
+  /** The column that its statement gives beside the others, of how many rows a row stands for. */
+  readonly times: string;
 }
 
 /** Texts that all rows of a table's which a query reads have in them. */
@@ -71,6 +85,12 @@ export interface Context {
   readonly read: Set<string>;
   /** What is sought in tables with text filters. */
   readonly sought: Sought[];
+  /** What stands in columns of each row that passes the WHERE beside it. */
+  readonly texts: TextIn[];
+  /** For each view in a FROM clause, what the statement as it is written reads of it. */
+  readonly reads: ((written: string) => Reads)[];
+  /** Where a row may stand for several: how many, once FROM is read. Null where each row is one. */
+  readonly counting: { times: Sql | null } | null;
   /** A number that no other name of this translation has. */
   fresh(): number;
   /** Counts something that the engine's planner suffers from. Throws SqlRefused beyond the limit. */

@@ -1,4 +1,4 @@
-import { reject, SqlRefused, shown } from '../error.ts';
+import { reject, SqlRefused, shown, Uncountable } from '../error.ts';
 import { type Call, functionOf, made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
@@ -69,6 +69,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (HOLDERS.has(name)) context.count('aggregates of values in order', at);
+  if (spec.aggregate && !spec.countable && context.counting) throw new Uncountable();
   if (spec.aggregate) {
     if (args.some(({ aggregate, window }) => aggregate || window))
       reject(at, 'An aggregate function cannot stand in another');
@@ -115,9 +116,11 @@ export function called(
 }
 
 /** A call of which there is nothing to say but its arguments. */
-export function bareCall({ dialect, patterns }: Context, name: string, at: number | null): Call {
+export function bareCall(context: Context, name: string, at: number | null): Call {
+  const { dialect, patterns, counting } = context;
+  const times = counting?.times ?? null;
   const nothing = { distinct: false, word: () => undefined, names: [], order: () => '' };
-  return { name, at, dialect, patterns, ...nothing };
+  return { name, at, dialect, patterns, times, ...nothing };
 }
 
 export function notThere(name: string): string {

@@ -1,4 +1,4 @@
-import { reject, shown } from '../error.ts';
+import { reject, shown, Uncountable } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
 import type { Context, Query } from './context.ts';
@@ -14,6 +14,8 @@ export function query(context: Context, node: TreeNode, outer: Scope, depth: num
   const at = context.at(node);
   if (depth > MAX_DEPTH) reject(at, `Queries may stand ${MAX_DEPTH} deep in each other at most`);
   const { scope, definitions } = withTables(context, node, outer, depth);
+  if (context.counting && (depth > 0 || definitions !== '' || node.type !== 'SELECT_NODE'))
+    throw new Uncountable();
   const checked =
     node.type === 'SELECT_NODE'
       ? select(context, node, scope, depth)

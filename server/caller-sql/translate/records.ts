@@ -41,6 +41,8 @@ export interface Records {
   rows(source: Source): Sql;
   /** The columns that hold what the query names of the records, in the order of `rows`. */
   names(): string[];
+  /** What is read of the column: the members that lead to it. Null where that is all of it. */
+  shape(): Shape<null> | null;
   /** Whether those of them that `isRead` tells are read from columns of members. */
   areColumns(members: MemberColumns, isRead: (name: string) => boolean): boolean;
 }
@@ -117,6 +119,19 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       return node;
     },
     names: () => outputs().map(({ name }) => name),
+    shape() {
+      const root: Shape<null> = new Map();
+      const whole: (readonly string[])[] = [
+        ...allFields().map(({ path }) => path),
+        ...extras.map(({ node, steps: [first] }) =>
+          typeof first === 'string' ? [...node.path, first] : node.path,
+        ),
+      ];
+      if (whole.some((path) => path.length === 0)) return null;
+      for (const { path } of nodes) shapeAt(root, path);
+      for (const path of whole) shapeAt(root, path.slice(0, -1))?.set(path.at(-1) ?? '', null);
+      return root;
+    },
     areColumns(members, isRead) {
       const isColumn = ({ path }: Field) => members.columns.has(pathKey(path));
       const read = [
@@ -471,6 +486,15 @@ function descend(branch: Branch, name: string): Branch {
   const made: Branch = new Map();
   branch.set(name, made);
   return made;
+}
+
+/** The record in a shape that a path leads to, made where it is missing; null where it stands in what is read whole. */
+function shapeAt(shape: Shape<null>, [name, ...rest]: readonly string[]): Shape<null> | null {
+  if (name === undefined) return shape;
+  const below = shape.get(name) ?? (shape.has(name) ? null : new Map<string, Shape<null> | null>());
+  if (below === null) return null;
+  shape.set(name, below);
+  return shapeAt(below, rest);
 }
 
 /** What a JSON value holds to be unnested: itself, or its elements; of none one NULL, where the row is to stay. */

@@ -1,4 +1,4 @@
-import { reject, shown } from '../error.ts';
+import { reject, shown, Uncountable } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, print, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression } from '../typed-expression.ts';
@@ -69,6 +69,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
   if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
+  if (context.counting && (!aggregated || source.view === null)) throw new Uncountable();
   const newest = newestOf(source, modifiers, orders, {
     aggregated,
     qualify: qualify !== null,

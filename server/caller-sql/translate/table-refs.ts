@@ -1,7 +1,9 @@
 import type { MemberColumns } from '../../records/shapes.ts';
+import { Uncountable } from '../error.ts';
 import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
 import type { Expression } from '../typed-expression.ts';
 import type { Context, Sought, View } from './context.ts';
+import { readsOf } from './reads.ts';
 import type { Reach, Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
@@ -65,8 +67,15 @@ export function tableFrom(
     view,
     sought: null,
   };
+  if (view) context.reads.push((written) => readsOf(view.name, made, written, context.texts));
+  const { counting } = context;
+  if (counting) {
+    if (!view?.fetched || counting.times) throw new Uncountable();
+    counting.times = `${id}.${identifier(view.fetched.times)}`;
+  }
+  const more = counting && view?.fetched ? [identifier(view.fetched.times)] : [];
   return {
-    sql: { spell: () => print(block(made, source, context.reach)) },
+    sql: { spell: () => print(block(made, source, context.reach, more)) },
     relations: [relation],
     tables: [made],
     view: view?.name ?? null,
@@ -75,11 +84,16 @@ export function tableFrom(
 }
 
 /** A table with the records of its columns beside them. */
-function block({ id, records, columns, members, sought }: Table, rows: Sql, reach: Reach): Sql {
+function block(
+  { id, records, columns, members, sought }: Table,
+  rows: Sql,
+  reach: Reach,
+  more: readonly string[],
+): Sql {
   const condition = sought?.condition ?? null;
   const source = condition === null ? rows : sql`(select * from ${rows} where ${condition})`;
   let from = source;
-  const kept = columns.map((column) => identifier(column.sql));
+  const kept = [...columns.map((column) => identifier(column.sql)), ...more];
   for (const [name, unnested] of records) {
     const column = columns.find((each) => each.name === name);
     from = unnested.rows({
@@ -97,6 +111,7 @@ function block({ id, records, columns, members, sought }: Table, rows: Sql, reac
 
 /** Notes what stands in each row of a table that is read, by its WHERE. */
 export function noteTexts(context: Context, tables: readonly Table[], { texts = [] }: Expression) {
+  context.texts.push(...texts);
   for (const { column, ...text } of texts) {
     const table = tables.find(({ relation }) => relation === column.relation);
     // Where members have columns, the JSON stands as it is stored, in rows with text filters.

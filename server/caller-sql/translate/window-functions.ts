@@ -1,5 +1,5 @@
 import { dictionary } from '../dictionary.ts';
-import { reject } from '../error.ts';
+import { reject, Uncountable } from '../error.ts';
 import { functionOf, made } from '../functions/index.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
@@ -27,6 +27,7 @@ const RANKS = dictionary<number>({
 
 export function windowed(context: Context, node: TreeNode, scope: Scope): Expression {
   const at = context.at(node);
+  if (context.counting) throw new Uncountable();
   only(
     node,
     [

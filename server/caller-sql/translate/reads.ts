@@ -1,0 +1,101 @@
+import type { Shape } from '../../records/shapes.ts';
+import { identifier } from '../sql-fragment.ts';
+import type { Kind, TextIn } from '../typed-expression.ts';
+
+/** What a statement reads of the rows of a view: what it does not read may be left out where they are fetched from elsewhere. */
+export interface Reads {
+  /** The view, by its name in lower case. */
+  readonly view: string;
+  /** Its columns, by their names in lower case. */
+  readonly columns: ReadonlySet<string>;
+  /** The members that are read of those JSON columns that are not read whole. */
+  readonly members: ReadonlyMap<string, Shape<null>>;
+  /** How those moments are read that are read in no other way. */
+  readonly moments: ReadonlyMap<string, MomentReads>;
+  /** What stands in columns of each row that is read by its WHERE, in whatever letter case. */
+  readonly texts: readonly { readonly column: string; readonly text: string }[];
+}
+
+/** A moment that is cut to a unit, or compared: the statement tells two apart only where these do. */
+export interface MomentReads {
+  /** The finest; null where it is only compared. */
+  readonly unit: Unit | null;
+  /** What it is compared with: constants in the engine's words. */
+  readonly constants: readonly string[];
+}
+
+/** The finest first. */
+const UNITS = ['second', 'minute', 'hour', 'day'] as const;
+export type Unit = (typeof UNITS)[number];
+const LONGER = ['week', 'month', 'quarter', 'year', 'isoyear'];
+
+/** A view in a FROM clause, as the statement that is written names it. */
+interface ReadTable {
+  readonly id: string;
+  readonly columns: readonly { readonly name: string; readonly sql: string; readonly kind: Kind }[];
+  /** What is read of JSON columns whose records are unnested. */
+  readonly records: ReadonlyMap<string, { shape(): Shape<null> | null }>;
+  readonly relation: object;
+  readonly nullable: boolean;
+}
+
+/** What the statement as it is `written` reads of a table. A name in a text of the caller's counts as read, which is no harm. */
+export function readsOf(
+  view: string,
+  { id, columns, records, relation, nullable }: ReadTable,
+  written: string,
+  texts: readonly TextIn[],
+): Reads {
+  const read = new Set<string>();
+  const members = new Map<string, Shape<null>>();
+  const moments = new Map<string, MomentReads>();
+  for (const { name, sql, kind } of columns) {
+    const place = `${id}.${identifier(sql)}`;
+    const isNamed = written.includes(place);
+    const shape = records.get(name)?.shape();
+    const key = name.toLowerCase();
+    if (isNamed || shape !== undefined) read.add(key);
+    if (!isNamed && shape) members.set(key, shape);
+    const moment = kind === 'timestamp' && isNamed ? momentReads(place, written) : null;
+    if (moment) moments.set(key, moment);
+  }
+  return {
+    view: view.toLowerCase(),
+    columns: read,
+    members,
+    moments,
+    texts: nullable
+      ? []
+      : texts.flatMap(({ column, text }) =>
+          column.relation === relation ? [{ column: column.name, text }] : [],
+        ),
+  };
+}
+
+/** How a moment is read; null where that is any other way than by its unit and by what it is compared with. */
+function momentReads(place: string, written: string): MomentReads | null {
+  const name = place.replace('.', '\\.');
+  const units = new Set<Unit>();
+  const constants = new Set<string>();
+  const rest = written
+    .replaceAll(
+      new RegExp(`date_trunc\\('(\\w+)', ${name}(?: \\+ interval 1 day)?\\)`, 'g'),
+      (whole, unit: string) => {
+        const own = LONGER.includes(unit) ? 'day' : UNITS.find((each) => each === unit);
+        if (own) units.add(own);
+        return own ? '' : whole;
+      },
+    )
+    .replaceAll(
+      new RegExp(
+        `\\(${name} (?:=|<>|<|>|<=|>=) (try_cast\\(try_cast\\('[^']*' as timestamptz\\) as timestamp\\))\\)`,
+        'g',
+      ),
+      (_, constant: string) => {
+        constants.add(constant);
+        return '';
+      },
+    );
+  if (rest.includes(place)) return null;
+  return { unit: UNITS.find((unit) => units.has(unit)) ?? null, constants: [...constants] };
+}

@@ -1,0 +1,160 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { randomOf } from '../bench/random.ts';
+import { clickhouseIt } from '../clickhouse/case.ts';
+import { ledger } from '../faults/lines.ts';
+import { eventually, type Service, withService } from '../support/helpers.ts';
+import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
+
+const ROWS = 2000;
+const STATEMENTS = 150;
+/** More rows than are fetched one by one, and how many there are of a day, at three a second. */
+const MANY = 1_200_000;
+const DAY = 3 * 86_400;
+
+describe('SQL of callers over ClickHouse', () => {
+  clickhouseIt(
+    'has the answers of the store, to random statements over odd records',
+    async (server, folder) => {
+      const random = randomOf(21);
+      const lines = [...oddLines(random, ROWS, 'odd'), ...oddLines(random, ROWS, 'plain')].map(
+        // Each has an id of its own.
+        (line, n) => line.replace(/"id":"\d+"/, `"id":"${n}"`),
+      );
+      const folders = ['here', 'forwarded'].map((name) => join(folder, name));
+      for (const data of folders) {
+        mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
+        appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
+      }
+      const [here = '', forwarded = ''] = folders;
+      await withService(here, (one) =>
+        withService(
+          forwarded,
+          async (other) => {
+            await allThere(one, { stored: lines.length });
+            await allThere(other, { forwarded: lines.length });
+            let rows = 0;
+            for (let n = 0; n < STATEMENTS; n++) {
+              const sql = n % 2 === 0 ? oddChart(random) : oddStatement(random);
+              const bounds: Record<string, string> =
+                random.below(3) === 0
+                  ? {
+                      iso_timestamp_start: '2026-11-01T06:30:00.5Z',
+                      iso_timestamp_end: '2026-11-01T18:00:00Z',
+                    }
+                  : {};
+              const answer = await answerOf(one, sql, bounds);
+              rows += answer.length;
+              expect(await answerOf(other, sql, bounds), sql).to.deep.equal(answer);
+            }
+            // Answers without rows would all be the same.
+            expect(rows).to.be.above(STATEMENTS);
+          },
+          { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+        ),
+      );
+    },
+  );
+
+  clickhouseIt(
+    'lists the newest of any number of rows, and counts them, and no longer list',
+    async (server, folder) => {
+      // Three rows a second; every 1,000th is a fault.
+      await server.client.command({
+        query: `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, _node, _seq)
+            select
+              'r' || toString(number),
+              toDateTime64('2026-11-01 00:00:00', 6, 'UTC') + toIntervalSecond(intDiv(number, 3)),
+              'p',
+              if(number % 1000 = 0, 'fault', 'fine'),
+              '{"n":' || toString(number) || ',"response":{"status_code":' || if(number % 1000 = 0, '500', '200') || '}}',
+              now64(6),
+              'n',
+              1
+            from numbers(${MANY})`,
+      });
+      await withService(
+        join(folder, 'data'),
+        async (service) => {
+          const ask = async (sql: string) => {
+            const search = new URLSearchParams({ project: 'p', sql });
+            return service.get(`/api/endpoints/query/logs.all?${search}`);
+          };
+          const idsOf = async (sql: string) => {
+            const { status, body } = await ask(sql);
+            expect(status, JSON.stringify(body)).to.equal(200);
+            return (body.result as { id: string }[]).map(({ id }) => id);
+          };
+          expect(
+            await idsOf('select id from edge_logs order by timestamp desc, id limit 4'),
+          ).to.deep.equal([-3, -2, -1, -6].map((n) => `r${MANY + n}`));
+          // Two thousand rows hold two of these, twenty thousand all.
+          const faults = (limit: number) =>
+            idsOf(
+              `select t.id from edge_logs t where t.event_message = 'fault' order by t.timestamp desc limit ${limit}`,
+            );
+          expect(await faults(1)).to.deep.equal([`r${MANY - 1000}`]);
+          expect(await faults(15)).to.deep.equal(
+            Array.from({ length: 15 }, (_, n) => `r${MANY - 1000 * (n + 1)}`),
+          );
+          const rowsOf = async (sql: string) => {
+            const { status, body } = await ask(sql);
+            expect(status, JSON.stringify(body)).to.equal(200);
+            return body.result;
+          };
+          expect(await rowsOf('select count(*) as n from edge_logs')).to.deep.equal([{ n: MANY }]);
+          const joins =
+            'cross join unnest(metadata) as m cross join unnest(m.response) as response';
+          const chart = `select timestamp_trunc(t.timestamp, day) as day, count(*) as n, countif(response.status_code >= 500) as faults
+            from edge_logs t ${joins}
+            where t.timestamp > '2026-11-01T00:00:00Z' group by day order by day`;
+          const days = Array.from({ length: Math.ceil(MANY / DAY) }, (_, day) => {
+            // The first three rows lie at the bound, and the first of them is a fault.
+            const [first, end] = [Math.max(3, day * DAY), Math.min(MANY, (day + 1) * DAY)];
+            const faults = Math.ceil(end / 1000) - Math.ceil(first / 1000);
+            return { day: Date.UTC(2026, 10, 1 + day) * 1000, n: end - first, faults };
+          });
+          expect(await rowsOf(chart)).to.deep.equal(days);
+          // Each by itself, and none of them with a text that others lack.
+          const { status, body } = await ask(
+            `select id, metadata from edge_logs where event_message <> 'fine' order by timestamp desc limit 5000`,
+          );
+          expect([status, body.code]).to.deep.equal([400, 'QUERY_TOO_LARGE']);
+          expect(body.detail).to.include('more than 100000 rows');
+          // A text is sought where the rows are.
+          expect(
+            await rowsOf(
+              `select count(*) as n, min(id) as least from edge_logs where regexp_contains(event_message, 'fault')`,
+            ),
+          ).to.deep.equal([{ n: MANY / 1000, least: 'r0' }]);
+        },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+      );
+    },
+  );
+});
+
+/** The rows of an answer, in no order. */
+async function answerOf(
+  service: Service,
+  sql: string,
+  bounds: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const search = new URLSearchParams({ project: 'p', sql, ...bounds });
+  const { status, body } = await service.get(`/api/endpoints/query/logs.all?${search}`);
+  expect(status, `${sql}\n${JSON.stringify(body)}`).to.equal(200);
+  return (body.result as unknown[]).map((row) => JSON.stringify(row, rounded)).sort();
+}
+
+/** Sums of numbers with fractions depend on the order in which they are added. */
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(12)) : value;
+}
+
+async function allThere(service: Service, counts: Readonly<Record<string, number>>) {
+  await eventually(async () => {
+    const entry = (await ledger(service)).find(({ source }) => source === 'edge_logs');
+    expect(entry).to.include(counts);
+  }, 60_000);
+}

@@ -79,37 +79,40 @@ const OTHER = "'\\0'";
 
 /**
  * `metadata` with no other members than these, as the same records and arrays. Whole where a value would else be written in another way:
- * as a number with a fraction, a record or an array may be.
+ * as a number with a fraction, a record or an array may be; and where ClickHouse cannot read it, as a number with more than 64 bits.
  */
 function cutTo(shape: Shape<null>): string {
   const cut = as('c', cutValue('m', shape, 0), `if(position(c, ${OTHER}) > 0, m, c)`);
-  return `if(metadata is null, null, ${as('m', 'assumeNotNull(metadata)', cut)})`;
+  const ifReadable = `if(JSONType(m) = 'Null', m, ${cut})`;
+  return `if(metadata is null, null, ${as('m', 'assumeNotNull(metadata)', ifReadable)})`;
 }
 
-/** A value that is a record, or an array of them. */
+/** A value that is a record, or an array of them. It has been read, and begins without white space. */
 function cutValue(value: string, shape: Shape<null>, depth: number): string {
-  const each = `e${depth}`;
-  const elements = `arrayMap(${each} -> ${cutRecord(each, shape, depth)}, JSONExtractArrayRaw(${value}))`;
-  return `if(JSONType(${value}) = 'Array', concat('[', arrayStringConcat(${elements}, ','), ']'), ${cutRecord(value, shape, depth)})`;
+  const [each, cut] = [`e${depth}`, `l${depth}`];
+  const isArray = `startsWith(${value}, '[')`;
+  const records = `if(${isArray}, JSONExtractArrayRaw(${value}), [${value}])`;
+  const whole = `if(${isArray}, concat('[', arrayStringConcat(${cut}, ','), ']'), ${cut}[1])`;
+  return as(cut, `arrayMap(${each} -> ${cutRecord(each, shape, depth)}, ${records})`, whole);
 }
 
 function cutRecord(record: string, shape: Shape<null>, depth: number): string {
   const members = [...shape].map(([name, below]) => {
     const key = quoted(name);
-    const raw = `JSONExtractRaw(${record}, ${key})`;
-    const value =
-      below === null
-        ? plainValue(record, key, raw)
-        : as(`v${depth}`, raw, cutValue(`v${depth}`, below, depth + 1));
-    return `if(JSONHas(${record}, ${key}), concat(${quoted(`${JSON.stringify(name)}:`)}, ${value}), '')`;
+    const raw = `v${depth}`;
+    const value = below === null ? plainValue(record, key, raw) : cutValue(raw, below, depth + 1);
+    const member = `if(${raw} = '', '', concat(${quoted(`${JSON.stringify(name)}:`)}, ${value}))`;
+    // Nothing where the record has no such member.
+    return as(raw, `JSONExtractRaw(${record}, ${key})`, member);
   });
   const list =
     members.length === 0
       ? "'{}'"
       : `concat('{', arrayStringConcat(arrayFilter(s -> s != '', [${members.join(', ')}]), ','), '}')`;
-  return `if(JSONType(${record}) = 'Object', ${list}, ${record})`;
+  return `if(startsWith(${record}, '{'), ${list}, ${record})`;
 }
 
+/** A member of a record that is a value, and how ClickHouse writes it. */
 function plainValue(record: string, key: string, raw: string): string {
   const type = `JSONType(${record}, ${key})`;
   // Whether the number stands there in just these digits.

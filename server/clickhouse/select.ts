@@ -35,8 +35,8 @@ const CODES: Readonly<
   241: 'QUERY_TOO_LARGE',
   307: 'QUERY_TOO_LARGE',
 };
-/** More rows, or bytes of them, than the settings allow. */
-const TOO_MUCH = '396';
+/** More rows, or bytes of them, than the settings allow: in the result, and in a GROUP BY. */
+const TOO_MUCH = ['396', '158'];
 
 /** Runs one SELECT. Throws AppError, or that the answer has other columns than it must. */
 export async function select(
@@ -112,7 +112,7 @@ function microsOf(text: string): bigint {
 
 function asAppError(error: unknown): unknown {
   if (error instanceof ClickHouseError) {
-    if (error.code === TOO_MUCH) return new AppError('RESULT_TOO_LARGE', { cause: error });
+    if (TOO_MUCH.includes(error.code)) return new AppError('RESULT_TOO_LARGE', { cause: error });
     const code = CODES[error.code];
     if (code === 'UNHEALTHY')
       return new AppError(code, { detail: 'A shard of ClickHouse does not answer.', cause: error });
@@ -196,6 +196,9 @@ export async function fetchRows(
         max_result_rows: String(most),
         max_result_bytes: String(isWhole ? MOST_BYTES : MOST_NARROW_BYTES),
         result_overflow_mode: 'throw',
+        // Before all of them are in memory there.
+        max_rows_to_group_by: String(most),
+        group_by_overflow_mode: 'throw',
         output_format_parquet_string_as_string: 1,
       },
     });

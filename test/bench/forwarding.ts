@@ -9,13 +9,15 @@ import { write, writeAndSee } from './fresh.ts';
 import { inTurn, question, times, withService } from './http.ts';
 import { processorSeconds } from './memory.ts';
 import { progress } from './progress.ts';
+import { nthProject } from './projects.ts';
+import { QUESTIONS } from './questions.ts';
 import type { Forwarding } from './results.ts';
 import { drop, type Service, startService } from './service.ts';
 import { type Latency, latency } from './statistics.ts';
 
 const LOOK_MS = 250;
-/** How often each endpoint is asked. */
-const QUESTIONS = 40;
+/** How often each question is asked. */
+const TIMES = 40;
 /** A node that forwards nothing for so long hangs. */
 const STALL_MS = 120_000;
 
@@ -119,13 +121,19 @@ async function forwardTwo(bench: Bench, data: Dataset): Promise<Forwarding['two'
   return measured;
 }
 
-/** The endpoints, one question after the other, where the lines were forwarded and where they stay. */
+/** The endpoints and SQL of callers, one question after the other, where the lines were forwarded and where they stay. */
 async function compareAnswers(bench: Bench, data: Dataset): Promise<Forwarding['answers']> {
-  const names = ['logs.all', 'daily'];
+  const ofCallers = QUESTIONS.filter(({ source }) => source === 'edge_logs');
+  const questions = [
+    { name: 'logs.all', path: (n: number) => question('logs.all', n) },
+    { name: 'usage.api-counts', path: (n: number) => question('daily', n) },
+    ...ofCallers.map(({ name, own }) => {
+      const search = new URLSearchParams({ project: nthProject(0), sql: own });
+      return { name: `SQL of callers, ${name}`, path: () => `logs.all?${search}` };
+    }),
+  ];
   const ask = (service: Service) =>
-    inTurn(names, async (name) =>
-      latency(await times(service, QUESTIONS, (n) => question(name, n))),
-    );
+    inTurn(questions, async ({ path }) => latency(await times(service, TIMES, path)));
   let clickhouse: Latency[] = [];
   let store: Latency[] = [];
   await inServer(bench, async (server) => {
@@ -143,8 +151,8 @@ async function compareAnswers(bench: Bench, data: Dataset): Promise<Forwarding['
     store = await ask(service);
   });
   rmSync(folder, { recursive: true });
-  return names.map((name, n) => ({
-    name: name === 'daily' ? 'usage.api-counts' : name,
+  return questions.map(({ name }, n) => ({
+    name,
     clickhouse: clickhouse[n] as Latency,
     store: store[n] as Latency,
   }));

@@ -277,11 +277,7 @@ function forwardingTables({
         'from the store, p50, ms',
         'p99',
       ],
-      answers.map(({ name, clickhouse, store }) => [
-        `\`${name}\``,
-        ...ms(clickhouse),
-        ...ms(store),
-      ]),
+      answers.map(({ name, clickhouse, store }) => [name, ...ms(clickhouse), ...ms(store)]),
     ),
   ];
 }

@@ -31,15 +31,29 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
   const clickhouse = openConfigured(config);
   let wrong = 0;
   try {
-    for (const url of config.urls)
-      for (const source of SOURCES) {
-        const faults = await clickhouse
-          .faults(source, url, AbortSignal.timeout(ANSWER_MS))
-          .catch((error: Error) => [error.message]);
+    for (const url of config.urls) {
+      const { cluster } = config;
+      const checks: [string, (signal: AbortSignal) => Promise<string[]>][] = SOURCES.map(
+        (source) => [source, (signal) => clickhouse.faults(source, url, signal)],
+      );
+      if (cluster !== null)
+        checks.push([
+          `cluster ${cluster}`,
+          (signal) => clickhouse.clusterFaults(cluster, url, signal),
+        ]);
+      let failure: string | null = null;
+      for (const [what, faultsOf] of checks) {
+        // What hinders one question, such as a database that is not there, hinders all.
+        if (failure !== null) break;
+        const faults = await faultsOf(AbortSignal.timeout(ANSWER_MS)).catch((error: Error) => {
+          failure = error.message;
+          return [failure];
+        });
         wrong += faults.length;
         for (const fault of faults) console.log(`WRONG ${url}: ${fault}`);
-        if (faults.length === 0) console.log(`ok    ${url}: ${source}`);
+        if (faults.length === 0) console.log(`ok    ${url}: ${what}`);
       }
+    }
   } finally {
     await clickhouse.close();
   }

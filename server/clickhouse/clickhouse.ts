@@ -1,8 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import type { Source } from '../../ingest/index.ts';
+import { SOURCES, type Source } from '../../ingest/index.ts';
 import type { Shipment, ShipmentFile } from '../store/index.ts';
-import { COLUMNS, type ColumnInfo, TABLE, type TableInfo, tableFaults } from './schema.ts';
+import {
+  allOf,
+  CLUSTERS,
+  COLUMNS,
+  type ColumnInfo,
+  TABLE,
+  type TableInfo,
+  tableFaults,
+} from './schema.ts';
 import type { Warehouse } from './ship.ts';
 import { tokenOf } from './shipment.ts';
 
@@ -24,6 +32,8 @@ export interface ClickHouse extends Warehouse {
     endpoint: string,
     signal: AbortSignal,
   ): Promise<{ rows: number; ids: number }>;
+  /** Why an endpoint does not read the rows of a cluster, in words. Throws where that is not known. */
+  clusterFaults(cluster: string, endpoint: string, signal: AbortSignal): Promise<string[]>;
   /** What of the table of a source is not as rows need it, in words. Throws where that is not known. */
   faults(source: Source, endpoint: string, signal: AbortSignal): Promise<string[]>;
   close(): Promise<void>;
@@ -152,6 +162,23 @@ export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): 
         signal,
       );
       return { rows: Number(counts?.rows), ids: Number(counts?.ids) };
+    },
+    async clusterFaults(cluster, endpoint, signal) {
+      const known = await rows<{ name: string }>(endpoint, CLUSTERS, {}, signal);
+      const names = known.map(({ name }) => name);
+      if (!names.includes(cluster))
+        return [`there is no cluster ${cluster}; there are ${names.join(', ') || 'none'}`];
+      const faults: string[] = [];
+      for (const source of SOURCES) {
+        const [table] = await rows<TableInfo>(endpoint, TABLE, { source: allOf(source) }, signal);
+        const isOver = table?.engine_full.startsWith(`Distributed('${cluster}',`);
+        if (!table) faults.push(`there is no table ${allOf(source)}`);
+        else if (!isOver)
+          faults.push(
+            `${allOf(source)} is ${table.engine_full}, and Distributed over ${cluster} is expected`,
+          );
+      }
+      return faults;
     },
     async faults(source, endpoint, signal) {
       const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);

@@ -78,29 +78,34 @@ export function textCondition({ texts }: Pick<Narrow, 'texts'>): {
 const OTHER = "'\\0'";
 
 /**
- * `metadata` with no other members than these, as the same records and arrays. Whole where a value would else be written in another way:
- * as a number with a fraction, a record or an array may be; and where ClickHouse cannot read it, as a number with more than 64 bits.
+ * `metadata` with no other members than these, as the same records and arrays. Whole where a member would be written in another way than
+ * it stands there: ClickHouse writes numbers, records and arrays anew, and reads no number with more than 64 bits.
  */
 function cutTo(shape: Shape<null>): string {
   const cut = as('c', cutValue('m', shape, 0), `if(position(c, ${OTHER}) > 0, m, c)`);
-  const ifReadable = `if(JSONType(m) = 'Null', m, ${cut})`;
-  return `if(metadata is null, null, ${as('m', 'assumeNotNull(metadata)', ifReadable)})`;
+  return `if(metadata is null, null, ${as('m', 'assumeNotNull(metadata)', cut)})`;
 }
 
-/** A value that is a record, or an array of them. It has been read, and begins without white space. */
+/** A value that is a record, or an array of them. */
 function cutValue(value: string, shape: Shape<null>, depth: number): string {
   const [each, cut] = [`e${depth}`, `l${depth}`];
   const isArray = `startsWith(${value}, '[')`;
   const records = `if(${isArray}, JSONExtractArrayRaw(${value}), [${value}])`;
   const whole = `if(${isArray}, concat('[', arrayStringConcat(${cut}, ','), ']'), ${cut}[1])`;
-  return as(cut, `arrayMap(${each} -> ${cutRecord(each, shape, depth)}, ${records})`, whole);
+  const list = as(cut, `arrayMap(${each} -> ${cutRecord(each, shape, depth)}, ${records})`, whole);
+  return `if(${isUnreadable(value)}, ${OTHER}, ${list})`;
+}
+
+/** Whether ClickHouse cannot read a value that it may have written itself. */
+function isUnreadable(value: string): string {
+  return `(JSONType(${value}) = 'Null' and ${value} != 'null')`;
 }
 
 function cutRecord(record: string, shape: Shape<null>, depth: number): string {
   const members = [...shape].map(([name, below]) => {
     const key = quoted(name);
     const raw = `v${depth}`;
-    const value = below === null ? plainValue(record, key, raw) : cutValue(raw, below, depth + 1);
+    const value = below === null ? plainValue(record, name, raw) : cutValue(raw, below, depth + 1);
     const member = `if(${raw} = '', '', concat(${quoted(`${JSON.stringify(name)}:`)}, ${value}))`;
     // Nothing where the record has no such member.
     return as(raw, `JSONExtractRaw(${record}, ${key})`, member);
@@ -109,15 +114,18 @@ function cutRecord(record: string, shape: Shape<null>, depth: number): string {
     members.length === 0
       ? "'{}'"
       : `concat('{', arrayStringConcat(arrayFilter(s -> s != '', [${members.join(', ')}]), ','), '}')`;
-  return `if(startsWith(${record}, '{'), ${list}, ${record})`;
+  return `multiIf(not startsWith(${record}, '{'), ${record}, ${isUnreadable(record)}, ${OTHER}, ${list})`;
 }
 
-/** A member of a record that is a value, and how ClickHouse writes it. */
-function plainValue(record: string, key: string, raw: string): string {
-  const type = `JSONType(${record}, ${key})`;
-  // Whether the number stands there in just these digits.
-  const isThere = `(position(m, concat(':', ${raw}, ',')) > 0 or position(m, concat(':', ${raw}, '}')) > 0)`;
-  return `if(${type} in ('String', 'Int64', 'UInt64', 'Bool', 'Null') or (${type} = 'Double' and ${isThere}), ${raw}, ${OTHER})`;
+/** A member of a record that is a value, as ClickHouse writes it. */
+function plainValue(record: string, name: string, raw: string): string {
+  const type = `JSONType(${record}, ${quoted(name)})`;
+  const key = `${JSON.stringify(name)}:`;
+  const times = (text: string) => `countSubstrings(m, ${text})`;
+  const found = `${times(`concat(${quoted(key)}, ${raw}, ',')`)} + ${times(`concat(${quoted(key)}, ${raw}, '}')`)}`;
+  // A number stands in these digits wherever a member of this name does.
+  const isThere = `(${found}) > 0 and (${found}) = ${times(quoted(key))}`;
+  return `multiIf(${type} in ('String', 'Bool', 'Null'), ${raw}, ${type} in ('Int64', 'UInt64', 'Double') and ${isThere}, ${raw}, ${OTHER})`;
 }
 
 /** `body` with a name for a value. */

@@ -76,6 +76,7 @@ export interface ColumnInfo {
 
 export const TABLE =
   'select engine, engine_full, partition_key from system.tables where database = currentDatabase() and name = {source: String}';
+export const CLUSTERS = 'select distinct cluster as name from system.clusters order by name';
 export const COLUMNS =
   'select name, type from system.columns where database = currentDatabase() and table = {source: String}';
 

@@ -111,7 +111,13 @@ export function createCallerSql(
     });
     const counted =
       counting &&
-      (await fetched.overCounted({ ...question, translation: counting }, ask(counting)));
+      (await fetched
+        .overCounted({ ...question, translation: counting }, ask(counting))
+        .catch((error: unknown) => {
+          // A sum of the largest numbers, which are too large once they are multiplied.
+          if (error instanceof AppError && error.code === 'SQL_INVALID') return null;
+          throw error;
+        }));
     if (counted) return counted;
     const translation = await translated('all');
     const fetching = { ...question, translation };

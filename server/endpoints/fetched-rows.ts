@@ -172,7 +172,11 @@ function narrowOf(
   return {
     columns: new Set(all.filter((name) => read.has(name))),
     members: more.length > 0 ? null : shape,
-    texts: texts.map(({ column, text }) => ({ column: own(column), text })),
+    texts: texts.flatMap(({ column, text }) =>
+      ['varchar', 'json'].includes(columnsOf(source)[own(column)] ?? '')
+        ? [{ column: own(column), text }]
+        : [],
+    ),
     counted,
   };
 }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { isSource } from '../../ingest/index.ts';
+import { isSource, SOURCES } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
@@ -28,7 +28,10 @@ export async function filterOf(
   { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
 ): Promise<Filter> {
   const { source } = request.params;
-  if (!isSource(source)) throw new AppError('SOURCE_UNKNOWN');
+  if (!isSource(source))
+    throw new AppError('SOURCE_UNKNOWN', {
+      detail: `There is no source ${JSON.stringify(source)}; there are ${SOURCES.join(', ')}.`,
+    });
   const given = readParameters({ parameters }, searchOf(request.url));
   const { project: pin } = accessOf(response);
   if (pin !== null && given.project && given.project !== pin) {

@@ -9,6 +9,27 @@ import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
 
 const ROWS = 2000;
 const STATEMENTS = 150;
+/** JSON of numbers that is not what a program writes for them. */
+const NUMBERS = ['200.0', '404.0', '2.50', '0.1', '-0.0', '12345678901234567890'];
+/** What has no place in 64 bits. */
+const BIG = [
+  '1e20',
+  '18446744073709551616.0',
+  '-1e20',
+  '1e18',
+  '9223372036854775808.0',
+  '1e21',
+  '7',
+];
+/** Sums beyond 64 bits. */
+const SUMS = [
+  'select sum(4611686018427387904) as s, count(*) as n from edge_logs',
+  'select sum(1.5) as s, sum(1) as n, avg(2) as two from edge_logs',
+];
+const OF_BIG = [
+  'select t.id, o.b from edge_logs t cross join unnest(metadata) as m cross join unnest(m.o) as o',
+  'select countif(o.b > 0) as n, max(o.b) as b from edge_logs t cross join unnest(metadata) as m cross join unnest(m.o) as o',
+];
 /** More rows than are fetched one by one, and how many there are of a day, at three a second. */
 const MANY = 1_200_000;
 const DAY = 3 * 86_400;
@@ -19,9 +40,18 @@ describe('SQL of callers over ClickHouse', () => {
     async (server, folder) => {
       const random = randomOf(21);
       const lines = [...oddLines(random, ROWS, 'odd'), ...oddLines(random, ROWS, 'plain')].map(
-        // Each has an id of its own.
-        (line, n) => line.replace(/"id":"\d+"/, `"id":"${n}"`),
+        // Each has an id of its own, and some have numbers that are written anew in another way.
+        (line, n) =>
+          line
+            .replace(/"id":"\d+"/, `"id":"${n}"`)
+            .replace(/"status_code":(?:200|404)\b(?!\.)/, (whole) =>
+              random.below(4) === 0 ? `"status_code":${random.pick(NUMBERS)}` : whole,
+            ),
       );
+      for (const [n, number] of BIG.entries())
+        lines.push(
+          `{"id":"big${n}","timestamp":"2026-11-01T00:00:00Z","project":"big","event_message":"","metadata":{"o":{"b":${number}}}}\n`,
+        );
       const folders = ['here', 'forwarded'].map((name) => join(folder, name));
       for (const data of folders) {
         mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
@@ -50,6 +80,11 @@ describe('SQL of callers over ClickHouse', () => {
             }
             // Answers without rows would all be the same.
             expect(rows).to.be.above(STATEMENTS);
+            for (const sql of [...SUMS, ...OF_BIG]) {
+              const project = { project: OF_BIG.includes(sql) ? 'big' : 'p' };
+              const answer = await answerOf(one, sql, project);
+              expect(await answerOf(other, sql, project), sql).to.deep.equal(answer);
+            }
           },
           { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
         ),

@@ -108,7 +108,7 @@ function parts(random: Random) {
       () => `regexp_replace(${member()}, r'^/', '') = '${text().slice(1)}'`,
       () => `${member()} in ('${text()}', 'GET', '500')`,
       () =>
-        `t.timestamp ${pick(['>', '<='])} '2026-11-01T${String(below(24)).padStart(2, '0')}:00:00Z'`,
+        `t.timestamp ${pick(['>', '<=', '=', '<>'])} '2026-11-01T${String(below(24)).padStart(2, '0')}:00:00Z'`,
     ])();
   const where = Array.from({ length: 1 + below(3) }, condition).join(
     pick([' and ', ' and ', ' or ']),

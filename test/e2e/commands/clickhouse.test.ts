@@ -62,6 +62,21 @@ describe('tailpond clickhouse', () => {
     expect(code).to.equal(1);
   });
 
+  clickhouseIt('check says that a cluster or a database is not there, once', async (server) => {
+    const lines = async (env: Record<string, string>) => {
+      const own = { TAILPOND_CLICKHOUSE_URL: server.url, ...env };
+      const { code, printed } = await tailpond(['check'], own);
+      expect(code).to.equal(1);
+      return printed.split('\n').filter((line) => line.startsWith('WRONG'));
+    };
+    const [missing, ...others] = await lines({ TAILPOND_CLICKHOUSE_CLUSTER: 'nope' });
+    expect(missing).to.include(`WRONG ${server.url}: there is no cluster nope; there are`);
+    expect(others).to.deep.equal([]);
+    const [database, ...more] = await lines({ TAILPOND_CLICKHOUSE_DATABASE: 'nope' });
+    expect(database).to.match(/Database nope does not exist/);
+    expect(more).to.deep.equal([]);
+  });
+
   clickhouseIt(
     'check goes over TLS, and refuses a certificate that nobody trusts',
     async (server, folder) => {

@@ -67,7 +67,7 @@ export async function withMachine<T>(action: (machine: Machine) => Promise<T>): 
           .replaceAll(PLACES, `${root}/`)
           .replaceAll(/\b4000\b/g, String(port));
         const output = await bash(mapped, project, env);
-        return output.replaceAll(root, '').replaceAll(String(port), '4000');
+        return output.replaceAll(root, '').replaceAll(new RegExp(`\\b${port}\\b`, 'g'), '4000');
       },
       write(file, text) {
         mkdirSync(dirname(join(project, file)), { recursive: true });

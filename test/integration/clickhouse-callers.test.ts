@@ -21,10 +21,12 @@ const BIG = [
   '1e21',
   '7',
 ];
-/** Sums beyond 64 bits. */
+
+/** Sums beyond 64 bits, and a text that is sought within a question about others. */
 const SUMS = [
   'select sum(4611686018427387904) as s, count(*) as n from edge_logs',
   'select sum(1.5) as s, sum(1) as n, avg(2) as two from edge_logs',
+  `select count(a.id) as n from edge_logs a where not exists (select b.id from auth_logs b where a.event_message = 'none')`,
 ];
 const OF_BIG = [
   'select t.id, o.b from edge_logs t cross join unnest(metadata) as m cross join unnest(m.o) as o',

@@ -1,7 +1,7 @@
 import type { MemberColumns } from '../../records/shapes.ts';
 import { Uncountable } from '../error.ts';
 import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
-import type { Expression } from '../typed-expression.ts';
+import type { Expression, TextIn } from '../typed-expression.ts';
 import type { Context, Sought, View } from './context.ts';
 import { readsOf } from './reads.ts';
 import type { Reach, Records } from './records.ts';
@@ -111,7 +111,9 @@ function block(
 
 /** Notes what stands in each row of a table that is read, by its WHERE. */
 export function noteTexts(context: Context, tables: readonly Table[], { texts = [] }: Expression) {
-  context.texts.push(...texts);
+  // Not those of an outer query, which keeps rows without them, too.
+  const isOwn = ({ column }: TextIn) => tables.some(({ relation }) => relation === column.relation);
+  context.texts.push(...texts.filter(isOwn));
   for (const { column, ...text } of texts) {
     const table = tables.find(({ relation }) => relation === column.relation);
     // Where members have columns, the JSON stands as it is stored, in rows with text filters.

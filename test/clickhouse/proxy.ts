@@ -44,27 +44,30 @@ export async function openProxy(target: string, fate: () => Fate, ownPort = 0): 
       end();
     };
     const pass = (from: Socket, to: Socket, most: number, delayOf: (bytes: number) => number) => {
-      let [passed, heldUntil] = [0, 0];
+      let [passed, underWay] = [0, 0];
       from.on('data', (bytes: Buffer) => {
         const rest = most - passed;
         passed += bytes.length;
         const delayMs = delayOf(passed);
         const part = bytes.subarray(0, Math.max(0, Math.min(bytes.length, rest)));
         const send = () => {
+          underWay--;
           if (to.destroyed) return;
           // What was read is on its way before the connection ends.
           to.write(part, () => {
             if (passed > most) cut();
           });
+          // At once: a client may use a connection again as soon as it has the answer.
+          if (from.closed && underWay === 0) to.end(end);
         };
-        heldUntil = performance.now() + delayMs;
+        underWay++;
         if (delayMs > 0) setTimeout(send, delayMs).unref();
         else send();
       });
       // A server closes a connection that rests, and what is held back comes all the same.
-      const endLater = () =>
-        setTimeout(end, Math.max(0, heldUntil - performance.now()) + 1).unref();
-      from.once('close', () => (heldUntil > performance.now() ? endLater() : end()));
+      from.once('close', () => {
+        if (underWay === 0) end();
+      });
       from.once('error', end);
     };
     pass(near, far, limits.request, (passed) => {

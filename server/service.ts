@@ -12,6 +12,7 @@ import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
 import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
+import { membersOf } from './config/members.ts';
 import { ROOT } from './config/package-root.ts';
 import { type Commands, openControl, takeStore } from './control-socket.ts';
 import { createCache } from './endpoints/cache.ts';
@@ -28,7 +29,6 @@ import {
   type Store,
   StoreInUse,
   type StoreLock,
-  withMembers,
 } from './store/index.ts';
 
 /** Closes one thing that was opened. */
@@ -277,7 +277,7 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
 
 /** Forwards the rows of a store, and asks where they are then; null where they stay. Throws ConfigError. */
 async function openForwarding(
-  { clickhouse: config, queryTimeoutMs }: Config,
+  { clickhouse: config, queryTimeoutMs, columns }: Config,
   store: Store,
   log: Logger,
   onForeign: (error: Error) => void,
@@ -286,7 +286,13 @@ async function openForwarding(
   // Whoever forwards nothing need not load it.
   const { openAnswers, startForwarding } = await import('./clickhouse/index.ts');
   const answers = openAnswers(config, queryTimeoutMs);
-  const forwarder = await startForwarding({ config, store, log, onForeign });
+  const forwarder = await startForwarding({
+    config,
+    members: membersOf({ columns }),
+    store,
+    log,
+    onForeign,
+  });
   return {
     forwarder,
     answers,
@@ -407,13 +413,4 @@ function greet(logger: Logger, bound: AddressInfo, logs: string, token: Token) {
   logger.info(
     `try: curl -G -H X-API-KEY:${secret} ${base}/api/endpoints/query/logs.all -d project=default`,
   );
-}
-
-/** The members that get columns. Throws ConfigError for further ones that cannot stand beside the others. */
-function membersOf({ columns }: Config): ReturnType<typeof withMembers> {
-  try {
-    return withMembers(columns);
-  } catch (error) {
-    throw new ConfigError([(error as Error).message]);
-  }
 }

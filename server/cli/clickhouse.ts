@@ -7,12 +7,14 @@ import {
   type EX_CONFIG,
   settingsOf,
 } from '../config/config.ts';
+import { membersOf } from '../config/members.ts';
 
 const ANSWER_MS = 30_000;
 
 /** Prints the statements that make the tables. */
-export function printSchema(options: SchemaOptions): 0 {
-  for (const statement of schemaStatements(options)) console.log(`${statement};\n`);
+export function printSchema(options: Omit<SchemaOptions, 'members'>): 0 {
+  const members = membersOf(settingsOf());
+  for (const statement of schemaStatements({ ...options, members })) console.log(`${statement};\n`);
   return 0;
 }
 
@@ -28,7 +30,7 @@ export function clickhouseSettings(): ClickHouseConfig {
 /** Looks at the tables of every server that the settings name, and prints what is wrong. */
 export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
   const config = clickhouseSettings();
-  const clickhouse = openConfigured(config);
+  const clickhouse = openConfigured(config, membersOf(settingsOf()));
   let wrong = 0;
   try {
     for (const url of config.urls) {

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openConfigured } from '../clickhouse/index.ts';
+import { settingsOf } from '../config/config.ts';
 import { makeFolder } from '../config/make-folder.ts';
+import { membersOf } from '../config/members.ts';
 import { clickhouseSettings } from './clickhouse.ts';
 import { startOwnService } from './service-client.ts';
 
@@ -37,7 +39,7 @@ export async function drill({ lines, kills }: DrillOptions): Promise<0 | 1> {
       `${lines} lines of project ${project} are written, the node is killed ${kills} times.`,
     );
     await forwardAmidKills({ data, project, lines, kills }, left.signal);
-    const clickhouse = openConfigured(config);
+    const clickhouse = openConfigured(config, membersOf(settingsOf()));
     try {
       let [rows, ids] = [0, 0];
       for (const url of config.urls) {

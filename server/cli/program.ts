@@ -210,7 +210,7 @@ function clickhouses(program: Command, exit: (code: number) => void) {
     .option('--replicated', 'for shards of several servers', false)
     .option('--days <days>', 'how long rows are kept', wholeNumber, 30)
     .addHelpText('after', example('tailpond clickhouse schema | clickhouse client --multiquery'))
-    .action(async ({ cluster = null, ...options }: SchemaOptions) =>
+    .action(async ({ cluster = null, ...options }: Omit<SchemaOptions, 'members'>) =>
       exit((await import('./clickhouse.ts')).printSchema({ ...options, cluster })),
     );
   clickhouse

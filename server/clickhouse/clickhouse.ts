@@ -7,6 +7,8 @@ import {
   CLUSTERS,
   COLUMNS,
   type ColumnInfo,
+  columnFaults,
+  type Members,
   TABLE,
   type TableInfo,
   tableFaults,
@@ -86,7 +88,10 @@ export function createServerClient(
 }
 
 /** A ClickHouse of one server or several, by their URLs, as what shipments are sent to. */
-export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): ClickHouse {
+export function openClickHouse(
+  clients: ReadonlyMap<string, ClickHouseClient>,
+  members: Members,
+): ClickHouse {
   const clientOf = (endpoint: string): ClickHouseClient => {
     const client = clients.get(endpoint);
     if (!client)
@@ -177,6 +182,14 @@ export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): 
           faults.push(
             `${allOf(source)} is ${table.engine_full}, and Distributed over ${cluster} is expected`,
           );
+        if (!table) continue;
+        const columns = await rows<ColumnInfo>(
+          endpoint,
+          COLUMNS,
+          { source: allOf(source) },
+          signal,
+        );
+        faults.push(...columnFaults(allOf(source), source, columns, members));
       }
       return faults;
     },
@@ -184,7 +197,7 @@ export function openClickHouse(clients: ReadonlyMap<string, ClickHouseClient>): 
       const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
       if (!table) return [`there is no table ${source}`];
       const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
-      return tableFaults(source, table, columns);
+      return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];
     },
     async close() {
       for (const client of clients.values()) await client.close();

@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import type { Rows, Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
-import { allOf } from './schema.ts';
+import { allOf, type Members } from './schema.ts';
 import {
   fetchRows,
   LONGEST_EXPORT_MS,
@@ -21,20 +21,22 @@ import {
 } from './select.ts';
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
-export type { Counted, Narrow } from './narrow.ts';
+export type { Counted, Filled, Narrow } from './narrow.ts';
 
 export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
   readonly config: ClickHouseConfig;
+  readonly members: Members;
   readonly store: Pick<Store, 'outbox' | 'commits'>;
 }
 
 /** Forwards the rows of a store to ClickHouse, from now on, until closed. Throws ConfigError. */
 export async function startForwarding({
   config,
+  members,
   store,
   ...options
 }: ForwardingOptions): Promise<Forwarder> {
-  const clickhouse = openConfigured(config);
+  const clickhouse = openConfigured(config, members);
   const outbox = await store.outbox();
   const endpoint = shardOf(outbox.node, config.urls);
   options.log.info({ endpoint, node: outbox.node }, 'rows are forwarded to ClickHouse');
@@ -125,9 +127,9 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
   };
 }
 
-/** The servers that the settings name. Throws ConfigError. */
-export function openConfigured(config: ClickHouseConfig): ClickHouse {
-  return openClickHouse(clientsOf(config));
+/** The servers that the settings name, for tables with columns of these members. Throws ConfigError. */
+export function openConfigured(config: ClickHouseConfig, members: Members): ClickHouse {
+  return openClickHouse(clientsOf(config), members);
 }
 
 /** The server that takes a store's rows. One that is added takes over some of the stores, and the others stay where they are. */

@@ -6,10 +6,21 @@ export interface Narrow {
   readonly columns: ReadonlySet<string>;
   /** The members of `metadata` that are asked for; null: all of it. */
   readonly members: Shape<null> | null;
+  /** Where columns hold all of these members, of rows that such were filled for: nothing else of `metadata` is given of those. */
+  readonly filled: Filled | null;
   /** What stands in columns of each row, in whatever letter case: others may be left out. */
   readonly texts: readonly { readonly column: string; readonly text: string }[];
   /** Gives one row for all that are the same, with their number; null: each by itself. */
   readonly counted: Counted | null;
+}
+
+/** Columns of members. */
+export interface Filled {
+  /** Names the members that columns were filled for. */
+  readonly set: string;
+  /** The least `member_state` of a row whose columns are filled. */
+  readonly from: bigint;
+  readonly columns: readonly string[];
 }
 
 /** What of two timestamps must be the same where one row is given for both. */
@@ -28,24 +39,63 @@ const MICROS = {
 /** A hundred years: what is added to a moment so that a division rounds down before 1970, too. */
 const ORIGIN = 36_525n * MICROS.day;
 
-/** The columns of a SELECT, each called `c_…`, and what its rows are grouped by; `times` tells how many rows each stands for. */
-export function narrowSelect({ columns, members, counted }: Narrow): {
-  list: string;
-  groups: string | null;
-} {
-  const values = [...columns].map((name): [string, string] => [
-    name,
-    name === 'metadata' && members ? cutTo(members) : name,
-  ]);
-  const isMoment = (name: string) => counted !== null && name === 'timestamp';
-  const list = values.map(([name, value]) =>
-    isMoment(name) ? `any(${value}) as c_${name}` : `${value} as c_${name}`,
+/** A SELECT of rows, each column called `c_…`. */
+export interface NarrowSelect {
+  readonly list: string;
+  /** What holds of the rows, beside what they are asked by; with the parameters `values`. */
+  readonly condition: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** What its rows are grouped by, where `c_times` tells how many rows each stands for. */
+  readonly groups: string | null;
+}
+
+/** The SELECTs that give each row once: where columns hold the members, one of those that have them filled, and one of the others. */
+export function narrowSelects(narrow: Narrow): NarrowSelect[] {
+  const { columns, members, filled } = narrow;
+  const own = [...columns].filter((name) => name !== 'metadata');
+  const metadata = columns.has('metadata') ? [members ? cutTo(members) : 'metadata'] : [];
+  const values = own.map((name): Value => [name, name]);
+  const all: Value[] = [...values, ...metadata.map((value): Value => ['metadata', value])];
+  if (!filled) return [oneSelect(narrow, all, '', texts(narrow, 'metadata'))];
+  const isFilled = `(member_set = ${quoted(filled.set)} and member_state >= ${filled.from})`;
+  const none = `cast(null, 'Nullable(String)')`;
+  const held = filled.columns.map(name);
+  const ofMembers = (state: string, value: (column: string) => string): Value[] => [
+    ['member_state', state],
+    ...filled.columns.map((column): Value => [column, value(name(column))]),
+  ];
+  const byColumns = [
+    ...values,
+    ...ofMembers('member_state', (column) => column),
+    ['metadata', none] as const,
+  ];
+  const byJson = [...values, ...ofMembers('toUInt64(0)', () => none), ...all.slice(-1)];
+  return [
+    // Each text that is sought in metadata stands in one of the members that are read.
+    oneSelect(narrow, byColumns, ` and ${isFilled}`, texts(narrow, concatenated(held))),
+    oneSelect(narrow, byJson, ` and not ${isFilled}`, texts(narrow, 'metadata')),
+  ];
+}
+
+/** A column, and what gives it. */
+type Value = readonly [name: string, value: string];
+
+function oneSelect(
+  { counted }: Pick<Narrow, 'counted'>,
+  columns: readonly Value[],
+  condition: string,
+  sought: Pick<NarrowSelect, 'condition' | 'values'>,
+): NarrowSelect {
+  const conditions = { condition: condition + sought.condition, values: sought.values };
+  const isMoment = (column: string) => counted !== null && column === 'timestamp';
+  const list = columns.map(
+    ([column, value]) => `${isMoment(column) ? `any(${value})` : value} as ${name(`c_${column}`)}`,
   );
-  if (!counted) return { list: list.join(', '), groups: null };
-  const keys = values.flatMap(([name]) => (isMoment(name) ? [] : [`c_${name}`]));
+  if (!counted) return { list: list.join(', '), groups: null, ...conditions };
+  const keys = columns.flatMap(([column]) => (isMoment(column) ? [] : [name(`c_${column}`)]));
   const micros = 'toUnixTimestamp64Micro(timestamp)';
   const { unit, moments } = counted;
-  if (columns.has('timestamp'))
+  if (columns.some(([column]) => isMoment(column)))
     keys.push(
       ...(unit === null ? [] : [`intDiv(${micros} + ${ORIGIN}, ${MICROS[unit]})`]),
       ...moments.map((moment) => `sign(${micros} - (${moment}))`),
@@ -53,23 +103,29 @@ export function narrowSelect({ columns, members, counted }: Narrow): {
   return {
     list: [...list, 'count() as c_times'].join(', '),
     groups: keys.length === 0 ? "''" : keys.join(', '),
+    ...conditions,
   };
 }
 
-/** The condition that leaves out rows without the texts, with its parameters. Not all of them: those with escapes or other letters stay. */
-export function textCondition({ texts }: Pick<Narrow, 'texts'>): {
-  sql: string;
-  values: Record<string, string>;
-} {
+function concatenated(values: readonly string[]): string {
+  return `concat('', ${values.map((value) => `coalesce(${value}, '')`).join(", '\\0', ") || "''"})`;
+}
+
+/** The condition that leaves out rows without the texts. Not all of them: those with escapes or other letters stay. */
+function texts(
+  { texts }: Pick<Narrow, 'texts'>,
+  metadata: string,
+): Pick<NarrowSelect, 'condition' | 'values'> {
   // Letters of other alphabets have cases of their own.
   const plain = texts.filter(({ text }) => /^[\x20-\x7e]+$/.test(text));
   const tests = plain.map(({ column }, i) => {
-    const value = `coalesce(${column}, '')`;
-    const escapes = column === 'metadata' ? ` or position(${value}, '\\\\') > 0` : '';
+    const isMetadata = column === 'metadata';
+    const value = `coalesce(${isMetadata ? metadata : column}, '')`;
+    const escapes = isMetadata ? ` or position(${value}, '\\\\') > 0` : '';
     return ` and (positionCaseInsensitive(${value}, {text${i}:String}) > 0 or lengthUTF8(${value}) < length(${value})${escapes})`;
   });
   return {
-    sql: tests.join(''),
+    condition: tests.join(''),
     values: Object.fromEntries(plain.map(({ text }, i) => [`text${i}`, text])),
   };
 }
@@ -135,4 +191,8 @@ function as(name: string, value: string, body: string): string {
 
 function quoted(text: string): string {
   return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+}
+
+function name(column: string): string {
+  return `\`${column.replaceAll(/[\\`]/g, '\\$&')}\``;
 }

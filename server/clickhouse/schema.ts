@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCES, type Source } from '../../ingest/index.ts';
 import { ROOT } from '../config/package-root.ts';
+import { columnOf, pathOf } from '../store/index.ts';
+
+/** The members that have columns, of each source: `request.method`. */
+export type Members = Readonly<Record<Source, readonly string[]>>;
 
 export interface SchemaOptions {
   /** The name of the cluster that the tables are made on; null: one server. */
@@ -10,6 +14,7 @@ export interface SchemaOptions {
   readonly replicated: boolean;
   /** After so many days rows are removed. */
   readonly days: number;
+  readonly members: Members;
 }
 
 /** How many tokens a table knows: those of a minute must be among them, of all nodes together. */
@@ -21,13 +26,16 @@ const REQUEST_COLUMNS = `path Nullable(String),
   host LowCardinality(Nullable(String)),`;
 
 /** The statements that make the tables, one a line of the list, for an operator to run: tailpond never makes them itself. */
-export function schemaStatements({ cluster, replicated, days }: SchemaOptions): string[] {
+export function schemaStatements({ cluster, replicated, days, members }: SchemaOptions): string[] {
   const text = readFileSync(join(ROOT, 'sql/clickhouse/table.sql'), 'utf8');
   const on = cluster === null ? '' : `on cluster ${name(cluster)}`;
   const words = (source: Source): Record<string, string> => ({
     name: source,
     on_cluster: on,
     request_columns: source === 'edge_logs' ? REQUEST_COLUMNS : '',
+    member_columns: memberColumns(source, members)
+      .map((column) => `${name(column)} ${MEMBER_TYPE} codec(ZSTD),`)
+      .join('\n  '),
     engine: replicated ? 'ReplicatedMergeTree' : 'MergeTree',
     days: String(days),
     window: replicated
@@ -46,6 +54,10 @@ export function schemaStatements({ cluster, replicated, days }: SchemaOptions): 
       `create table ${allOf(source)} ${on} as ${source}\nengine = Distributed(${quoted(cluster)}, currentDatabase(), ${source})`,
     ];
   });
+}
+
+function memberColumns(source: Source, members: Members): string[] {
+  return members[source].map((member) => columnOf(pathOf(member)));
 }
 
 /** The table that reads a source's rows of every shard. */
@@ -87,9 +99,12 @@ const TYPES: Readonly<Record<string, string>> = {
   event_message: 'String',
   metadata: 'Nullable(String)',
   ingested_at: "DateTime64(6, 'UTC')",
+  member_set: 'LowCardinality(String)',
+  member_state: 'UInt64',
   _node: 'LowCardinality(String)',
   _seq: 'UInt64',
 };
+const MEMBER_TYPE = 'Nullable(String)';
 const REQUEST_TYPES: typeof TYPES = {
   path: 'Nullable(String)',
   url: 'Nullable(String)',
@@ -98,20 +113,33 @@ const REQUEST_TYPES: typeof TYPES = {
 /** Without it rows of one shipment would be several parts, and it could be there in part. */
 const PARTITION = 'toDate(ingested_at)';
 
-/** What of a table is not as shipments need it. Further columns are the operator's. */
+/** Which columns of a table, of a source or of all its shards, are not as rows need them. Further columns are the operator's. */
+export function columnFaults(
+  table: string,
+  source: Source,
+  columns: readonly ColumnInfo[],
+  members: Members,
+): string[] {
+  const own = memberColumns(source, members).map((column) => [column, MEMBER_TYPE]);
+  const types: typeof TYPES = {
+    ...TYPES,
+    ...(source === 'edge_logs' ? REQUEST_TYPES : {}),
+    ...Object.fromEntries(own),
+  };
+  const there = new Map(columns.map(({ name, type }) => [name, type]));
+  return Object.entries(types).flatMap(([column, type]) =>
+    there.get(column) === type
+      ? []
+      : [`${table}.${column} is ${there.get(column) ?? 'missing'}, and ${type} is expected`],
+  );
+}
+
+/** What of a table is not as shipments need it, beside its columns. */
 export function tableFaults(
   source: Source,
   { engine, engine_full: full, partition_key: partition }: TableInfo,
-  columns: readonly ColumnInfo[],
 ): string[] {
   const faults: string[] = [];
-  const types = { ...TYPES, ...(source === 'edge_logs' ? REQUEST_TYPES : {}) };
-  const there = new Map(columns.map(({ name, type }) => [name, type]));
-  for (const [column, type] of Object.entries(types))
-    if (there.get(column) !== type)
-      faults.push(
-        `${source}.${column} is ${there.get(column) ?? 'missing'}, and ${type} is expected`,
-      );
   if (!engine.endsWith('MergeTree'))
     faults.push(
       `the engine of ${source} is ${engine}, and one of the MergeTree family is expected`,

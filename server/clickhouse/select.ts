@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { isoUtc, type Plain, type RowColumn, type Rows } from '../store/index.ts';
-import { type Narrow, narrowSelect, textCondition } from './narrow.ts';
+import { type Narrow, narrowSelects } from './narrow.ts';
 
 /** A statement for ClickHouse, each parameter written `{name:Type}`, and the columns that its answer must have. */
 export interface Statement {
@@ -178,18 +178,22 @@ export async function fetchRows(
   path: string,
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<void> {
-  const { list, groups } = narrowSelect(narrow);
-  const texts = textCondition(narrow);
+  const selects = narrowSelects(narrow);
   const isWhole = narrow.columns.has('metadata') && narrow.members === null;
   const most = isWhole ? MOST_ROWS : MOST_NARROW_ROWS;
   await bounded({ timeoutMs, signal }, async (ends) => {
     const { stream } = await client.exec({
-      query: `select ${list}
-        from {table:Identifier}
-        where ${ROWS_WANTED}${texts.sql}
-        ${groups === null ? '' : `group by ${groups}`}
+      query: `${selects
+        .map(
+          ({ list, condition, groups }) =>
+            `select ${list}
+              from {table:Identifier}
+              where ${ROWS_WANTED}${condition}
+              ${groups === null ? '' : `group by ${groups}`}`,
+        )
+        .join(' union all ')}
         format Parquet`,
-      query_params: { table, project, from, until, ...texts.values },
+      query_params: { table, project, from, until, ...selects[0]?.values },
       abort_signal: ends,
       clickhouse_settings: {
         ...readSettings(timeoutMs),

@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
 import type { FetchedView, Reads, Translation } from '../caller-sql/index.ts';
-import type { Answers, Counted, Narrow } from '../clickhouse/index.ts';
-import type { Shape } from '../records/shapes.ts';
-import type { Store } from '../store/index.ts';
+import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
+import type { Path, Shape } from '../records/shapes.ts';
+import { columnOf, filledFrom, type MemberSet, type Store, shipped } from '../store/index.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { FetchedNames } from './views.ts';
@@ -62,12 +62,19 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 const REQUEST_COLUMNS: typeof COLUMNS = { path: 'varchar', url: 'varchar', host: 'varchar' };
 
-type Readers = Pick<Store, 'staging' | 'callerPool'>;
+type Readers = Pick<Store, 'staging' | 'callerPool' | 'members'>;
 
 export function createFetchedRows(
-  { staging, callerPool }: Readers,
+  { staging, callerPool, members }: Readers,
   answers: Pick<Answers, 'fetch' | 'newest'>,
 ): FetchedRows {
+  const setOf = (source: Source): MemberSet => {
+    const set = members.get(source);
+    if (!set) throw new Error(`BUG: the members of ${source} are not known`);
+    return set;
+  };
+  const wantedBy = (fetching: Fetching, counted: Counted | null) =>
+    wantedOf(fetching, counted, setOf);
   const over = async <T>(
     { translation, signal }: Fetching,
     wanted: ReadonlyMap<Source, Narrow>,
@@ -85,7 +92,7 @@ export function createFetchedRows(
       const place = (source: Source) => {
         const narrow = wanted.get(source);
         if (!narrow) throw new Error(`BUG: rows of ${source} were not fetched`);
-        return placed(source, narrow, files.get(source) ?? '');
+        return placed(setOf(source), narrow, files.get(source) ?? '');
       };
       return await ask(translation.sql.replaceAll(NAME, (_, source: Source) => place(source)));
     } finally {
@@ -142,12 +149,16 @@ export function createFetchedRows(
 const EPOCH = new Date(0).toISOString();
 
 /** What of each source's rows a statement reads. */
-function wantedBy({ translation, query }: Fetching, counted: Counted | null): Map<Source, Narrow> {
+function wantedOf(
+  { translation, query }: Fetching,
+  counted: Counted | null,
+  setOf: (source: Source) => MemberSet,
+): Map<Source, Narrow> {
   const wanted = new Map<Source, Narrow>();
   for (const reads of translation.reads) {
     const view = query.views.get(reads.view);
     for (const source of (view?.tables ?? []).filter(isSource)) {
-      const narrow = narrowOf(reads, source, view?.fetched, counted);
+      const narrow = narrowOf(reads, setOf(source), view?.fetched, counted);
       const other = wanted.get(source);
       wanted.set(source, other ? both(other, narrow) : narrow);
     }
@@ -156,22 +167,26 @@ function wantedBy({ translation, query }: Fetching, counted: Counted | null): Ma
 }
 
 function narrowOf(
-  { columns, members, texts }: Reads,
-  source: Source,
+  { columns, members, inColumns, texts }: Reads,
+  set: MemberSet,
   fetched: FetchedView | undefined,
   counted: Counted | null,
 ): Narrow {
+  const { source } = set;
   const all = Object.keys(columnsOf(source));
-  if (!fetched) return { columns: new Set(all), members: null, texts: [], counted };
+  if (!fetched) return { columns: new Set(all), members: null, filled: null, texts: [], counted };
   const own = (name: string) => fetched.columns.get(name) ?? '';
   const read = new Set([...fetched.filter, ...[...columns].map(own)]);
   const shapes = [...columns].flatMap((name) =>
     own(name) === 'metadata' ? [members.get(name) ?? null] : [],
   );
   const [shape = null, ...more] = fetched.filter.has('metadata') ? [null] : shapes;
+  const cut = more.length > 0 ? null : shape;
+  const areFilled = [...inColumns].some((name) => own(name) === 'metadata');
   return {
     columns: new Set(all.filter((name) => read.has(name))),
-    members: more.length > 0 ? null : shape,
+    members: cut,
+    filled: cut && areFilled ? filledOf(set, cut) : null,
     texts: texts.flatMap(({ column, text }) =>
       ['varchar', 'json'].includes(columnsOf(source)[own(column)] ?? '')
         ? [{ column: own(column), text }]
@@ -179,6 +194,21 @@ function narrowOf(
     ),
     counted,
   };
+}
+
+/** The columns of members, of a set. */
+function filledOf(set: MemberSet, members: Shape<null>): Filled {
+  return {
+    set: set.name,
+    from: filledFrom(shipped(set)),
+    columns: pathsIn(members).map(columnOf),
+  };
+}
+
+function pathsIn(shape: Shape<null>): Path[] {
+  return [...shape].flatMap(([name, below]) =>
+    below === null ? [[name]] : pathsIn(below).map((path) => [name, ...path]),
+  );
 }
 
 /** What two parts of a statement read. */
@@ -189,9 +219,19 @@ function both(left: Narrow, right: Narrow): Narrow {
     : !isRead(right)
       ? left.members
       : left.members && right.members && merged(left.members, right.members);
+  const filled = !isRead(left)
+    ? right.filled
+    : !isRead(right)
+      ? left.filled
+      : left.filled &&
+        right.filled && {
+          ...left.filled,
+          columns: [...new Set([...left.filled.columns, ...right.filled.columns])],
+        };
   return {
     columns: new Set([...left.columns, ...right.columns]),
     members,
+    filled,
     // What one leaves out the other may read.
     texts: [],
     counted: left.counted,
@@ -212,10 +252,22 @@ function columnsOf(source: Source): typeof COLUMNS {
 }
 
 /** The rows of a file as the table has them; NULL for what was not fetched. */
-function placed(source: Source, { columns, counted }: Narrow, path: string): string {
-  const list = Object.entries(columnsOf(source)).map(([name, type]) =>
-    columns.has(name) ? `c_${name}::${type} as ${name}` : `null::${type} as ${name}`,
-  );
+function placed(
+  { source, members }: MemberSet,
+  { columns, filled, counted }: Narrow,
+  path: string,
+): string {
+  const value = (name: string, type: string, isThere: boolean) =>
+    `${isThere ? `"c_${name}"` : 'null'}::${type} as "${name}"`;
+  const list = [
+    ...Object.entries(columnsOf(source)).map(([name, type]) =>
+      value(name, type, columns.has(name)),
+    ),
+    ...members
+      .map(columnOf)
+      .map((name) => value(name, 'json', filled?.columns.includes(name) ?? false)),
+    `${filled ? 'c_member_state' : '0'}::bigint as member_state`,
+  ];
   return `(
     select ${list.join(', ')}, ${counted ? 'c_times' : '1'}::bigint as ${FETCHED.times}
     from read_parquet('${path.replaceAll("'", "''")}')

@@ -1,7 +1,14 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import type { FetchedView, Kind, View } from '../caller-sql/index.ts';
 import { type MemberColumns, pathKey } from '../records/shapes.ts';
-import { columnOf, filledFrom, type MemberSet, type Readers, type Store } from '../store/index.ts';
+import {
+  columnOf,
+  filledFrom,
+  type MemberSet,
+  type Readers,
+  type Store,
+  shipped,
+} from '../store/index.ts';
 
 /** The syntax tree of a statement, as far as it matters here. */
 interface Tree {
@@ -104,8 +111,12 @@ export async function partsOf(
     const body = await deserialized(alone);
     const { columns, types } = await readers.describe(body);
     const rows = earlier.length === 0 ? rowsOf(node) : null;
-    const set = fetched ? null : rows && setOf(rows, readers.members);
-    const more = fetched && rows ? [fetched.times] : set ? columnsOf(set) : [];
+    const own = rows && setOf(rows, readers.members);
+    const set = fetched && own ? shipped(own) : own;
+    const more = [
+      ...(fetched && rows ? [fetched.times] : []),
+      ...(set ? columnsOf(set, fetched !== null) : []),
+    ];
     const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
     const source = fetched ? withTables(wide, fetched, names) : wide;
     views.set(key.toLowerCase(), {
@@ -269,8 +280,8 @@ function isEmpty(clause: unknown): boolean {
   return clause === undefined || clause === null || (Array.isArray(clause) && clause.length === 0);
 }
 
-function columnsOf({ members }: MemberSet): string[] {
-  return ['member_state', 'text_block', ...members.map(columnOf)];
+function columnsOf({ members }: MemberSet, isFetched: boolean): string[] {
+  return ['member_state', ...(isFetched ? [] : ['text_block']), ...members.map(columnOf)];
 }
 
 function columnRef(name: string): SelectItem & { readonly type: string } {

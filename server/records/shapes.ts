@@ -70,11 +70,32 @@ export function areSingles(column: string, read: string, paths: readonly Path[])
   const tests = paths.map((path) => {
     const list = listAt(read, path);
     const one = `len(${list}) = 0 or (len(${list}) = 1 and ${list}[1] is not null)`;
-    if (path.length === 0) return `(${one})`;
-    // NULL is what the structure makes of anything that is not an array, too.
-    return `case when ${list} is null then coalesce(json_type(${column}, ${pathTo(path, true)}), 'NULL') = 'NULL' else ${one} end`;
+    return path.length === 0 ? `(${one})` : `(${list} is null or ${one})`;
   });
-  return tests.join(' and ');
+  return [...tests, haveNoOthers(column, paths)].join(' and ');
+}
+
+/**
+ * The same of what was read of the lists: `lengths` of all of them, as one list, and how many there are whose first element is one, as
+ * `firsts`.
+ */
+export function areSinglesOf(
+  column: string,
+  paths: readonly Path[],
+  lengths: string,
+  firsts: string,
+): string {
+  return `${isArray(column)}
+    and coalesce(list_max(${lengths}), 0) <= 1
+    and coalesce(list_sum(${lengths}), 0) = ${firsts}
+    and ${haveNoOthers(column, paths)}`;
+}
+
+/** Holds where no record but the column's own is something else than an array or `null`: the structure makes NULL of both. */
+function haveNoOthers(column: string, paths: readonly Path[]): string {
+  const inner = paths.filter((path) => path.length > 0).map((path) => pathTo(path, true));
+  if (inner.length === 0) return 'true';
+  return `list_has_all(['ARRAY', 'NULL'], json_type(${column}, [${inner.join(', ')}]))`;
 }
 
 /**

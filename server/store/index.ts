@@ -36,7 +36,14 @@ export type { LedgerEntry } from './ledger.ts';
 export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
 export type { Inspection } from './maintenance/inspect.ts';
 export { inspectFile } from './maintenance/inspect.ts';
-export { columnOf, filledFrom, type MemberSet, withMembers } from './members/members.ts';
+export {
+  columnOf,
+  filledFrom,
+  type MemberSet,
+  pathOf,
+  shipped,
+  withMembers,
+} from './members/members.ts';
 export type { Settled, Settling } from './members/settle.ts';
 export {
   type Cut,
@@ -340,7 +347,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       backup: (signal) => fatal(background.start(signal, backup)),
       openShipments: () => openShipments(ask),
       outbox: () =>
-        openOutbox({ folder: join(folder, 'outbox'), staging, writer: between, ask, background }),
+        openOutbox({
+          folder: join(folder, 'outbox'),
+          staging,
+          writer: between,
+          ask,
+          background,
+          sets: members,
+        }),
       inspect: (signal) =>
         fatal(background.start(signal, (withConnection) => withConnection(inspect))),
       async shutdown(until = Number.POSITIVE_INFINITY) {

@@ -1,5 +1,6 @@
 -- A source's rows from every node. A partition is the day that rows were stored on, so that a shipment lies in one of them: it is there
--- whole or not at all (decision 0023). `_node` and `_seq` name the shipment.
+-- whole or not at all (decision 0023). `_node` and `_seq` name the shipment. The columns of members hold them as JSON, of rows whose
+-- `member_state` says so; `member_set` names the members that were looked for (decision 0028).
 create table {name} {on_cluster} (
   id String codec(ZSTD),
   timestamp DateTime64(6, 'UTC') codec(Delta, ZSTD),
@@ -8,6 +9,9 @@ create table {name} {on_cluster} (
   metadata Nullable(String) codec(ZSTD(3)),
   ingested_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
   {request_columns}
+  member_set LowCardinality(String),
+  member_state UInt64 codec(ZSTD),
+  {member_columns}
   _node LowCardinality(String),
   _seq UInt64 codec(Delta, ZSTD),
   index by_seq _seq type minmax granularity 1,

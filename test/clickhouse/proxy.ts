@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
+import { freePort } from '../bench/port.ts';
 
 /** What becomes of a connection. */
 export type Fate =
@@ -18,7 +19,11 @@ export interface Proxy {
 }
 
 /** A TCP proxy on loopback to an address; `fate` decides about each connection. It takes a free port without `ownPort`. */
-export async function openProxy(target: string, fate: () => Fate, ownPort = 0): Promise<Proxy> {
+export async function openProxy(
+  target: string,
+  fate: () => Fate,
+  ownPort?: number,
+): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let cuts = 0;
@@ -82,7 +87,7 @@ export async function openProxy(target: string, fate: () => Fate, ownPort = 0): 
       socket.once('close', () => sockets.delete(socket));
     }
   });
-  server.listen(ownPort, '127.0.0.1');
+  server.listen(ownPort ?? (await freePort()), '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('BUG: no port');

@@ -15,6 +15,7 @@ import {
   withTwoShards,
 } from '../clickhouse/server.ts';
 import { makeShardTables, makeTables } from '../clickhouse/tables.ts';
+import { INSTALL } from '../e2e/shippers/shippers.ts';
 import {
   eventually,
   type Service,
@@ -26,6 +27,7 @@ import {
 import { fill, free } from './ballast.ts';
 import { type CaseOptions, faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
+import { fakeTime, settableClock } from './fake-time.ts';
 import { drop, dropLines, ledger, startWriter, whileItLives } from './lines.ts';
 import { mountCase, withTmpfs } from './mounts.ts';
 
@@ -33,7 +35,12 @@ const EX_CONFIG = 78;
 const WARNING = 40;
 const NOT_FORWARDED = 'rows are not forwarded; it is tried again';
 const FILLS = LONG ? 20 : 3;
+/** Each of them three nodes, and so long. */
+const CHAOS_RUNS = LONG ? 20 : 1;
+const CHAOS_MS = 40_000;
 const STEP_KILLS = LONG ? 10 : 2;
+const AFTER_DAYS =
+  'a node in doubt comes back after days, to a server that has forgotten it: each line is there once';
 const SHARDS =
   'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
 
@@ -96,67 +103,24 @@ describe('rows that are forwarded to ClickHouse', () => {
     'F02',
     'three nodes and the server are killed, and connections are cut, at any moment: each line is there once',
     async (server, folder) => {
-      const random = seeded(20261125);
-      const seconds = LONG ? 600 : 40;
-      const proxy = await openProxy(server.url, () => fateOf(random));
-      const nodes = [0, 1, 2].map((n) => ({
-        data: join(folder, `node-${n}`),
-        expected: newExpectedLines(`node-${n}`),
-      }));
-      const writers = nodes.map(({ data, expected }) => startWriter(data, expected));
-      const until = performance.now() + seconds * 1000;
-      let kills = 0;
-      const live = async (data: string) => {
-        while (performance.now() < until)
-          await withService(
-            data,
-            async (service) => {
-              await delay(random() * 3000);
-              await service.end('SIGKILL');
-              kills++;
-            },
-            forwarding(proxy.url),
-          );
-      };
-      const killServer = async () => {
-        while (performance.now() < until) {
-          await delay(1000 + random() * 4000);
-          await server.kill();
-          kills++;
-          await delay(random() * 1000);
-          await server.start();
-        }
-      };
-      try {
-        await Promise.all([...nodes.map(({ data }) => live(data)), killServer()]);
-      } finally {
-        for (const writer of writers) await writer.stop();
-        await proxy.close();
+      const all: ExpectedLines[] = [];
+      let [kills, cuts] = [0, 0];
+      for (let run = 0; run < CHAOS_RUNS; run++) {
+        const nodes = [0, 1, 2].map((n) => ({
+          data: join(folder, `run-${run}-node-${n}`),
+          expected: newExpectedLines(`run-${run}-node-${n}`),
+        }));
+        const met = await runAmidKills(server, nodes, seeded(20261125 + run));
+        console.log(`      ${met.kills} kills, ${met.cuts} connections cut`);
+        kills += met.kills;
+        cuts += met.cuts;
+        all.push(...nodes.map(({ expected }) => expected));
+        expect(await differences(server, all)).to.deep.equal([]);
       }
-      const direct = await openProxyTo(proxy.url, server.url);
-      try {
-        for (const { data, expected } of nodes)
-          await withService(
-            data,
-            async (service) => {
-              await forwarded(service, expected);
-              expect(await service.end('SIGTERM')).to.equal(0);
-            },
-            forwarding(proxy.url),
-          );
-      } finally {
-        await direct.close();
-      }
-      console.log(`      ${kills} kills, ${proxy.cuts()} connections cut`);
-      expect(proxy.cuts()).to.be.above(0);
-      expect(
-        await differences(
-          server,
-          nodes.map(({ expected }) => expected),
-        ),
-      ).to.deep.equal([]);
+      expect(kills).to.be.above(LONG ? 300 : 0);
+      expect(cuts).to.be.above(LONG ? 300 : 0);
     },
-    { timeoutMs: LONG ? 1_200_000 : 400_000 },
+    { timeoutMs: CHAOS_RUNS * 400_000 },
   );
 
   clickhouseCase(
@@ -430,6 +394,62 @@ describe('rows that are forwarded to ClickHouse', () => {
     onMount,
   );
 
+  const library = fakeTime();
+  if (library === null) notHere('F11', AFTER_DAYS, `no libfaketime; ${INSTALL}`);
+  else
+    clickhouseCase(
+      'F11',
+      AFTER_DAYS,
+      async (server, folder) => {
+        const data = join(folder, 'data');
+        const expected = newExpectedLines();
+        const clock = settableClock(library, join(folder, 'clock'));
+        let fate: Fate = 'passes';
+        const proxy = await openProxy(server.url, () => fate);
+        const options = { env: { TAILPOND_CLICKHOUSE_URL: proxy.url, ...clock.env } };
+        try {
+          for (const days of [8, 45]) {
+            fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+            const before = await rowsOf(server);
+            await withService(
+              data,
+              async (service) => {
+                dropBulky(data, expected);
+                await eventually(async () => expect(await rowsOf(server)).to.be.above(before));
+                await service.end('SIGKILL');
+              },
+              options,
+            );
+            clock.set(days);
+            await forgetTokens(server);
+            fate = 'passes';
+            await withService(
+              data,
+              async (service) => {
+                await forwarded(service, expected);
+                // Days go by while it runs, without the server.
+                await server.kill();
+                dropLines(data, expected, 100);
+                await eventually(() =>
+                  expect(service.log.map(({ msg }) => msg)).to.include(NOT_FORWARDED),
+                );
+                clock.set(days + 12);
+                dropLines(data, expected, 100);
+                await server.start();
+                await forwarded(service, expected);
+                expect(await service.end('SIGTERM')).to.equal(0);
+              },
+              options,
+            );
+          }
+        } finally {
+          await proxy.close();
+        }
+        expect(await differences(server, [expected])).to.deep.equal([]);
+      },
+      { timeoutMs: 600_000 },
+    );
+
   const reason = whyNoClickHouse();
   if (reason) notHere('F06', SHARDS, reason);
   else
@@ -475,6 +495,60 @@ describe('rows that are forwarded to ClickHouse', () => {
     );
 });
 
+/** Nodes that are killed, as the server is, and whose connections are cut, while lines come in; then all of them forward what is left. */
+async function runAmidKills(
+  server: ClickHouseServer,
+  nodes: readonly { readonly data: string; readonly expected: ExpectedLines }[],
+  random: () => number,
+): Promise<{ kills: number; cuts: number }> {
+  const proxy = await openProxy(server.url, () => fateOf(random));
+  const writers = nodes.map(({ data, expected }) => startWriter(data, expected));
+  const until = performance.now() + CHAOS_MS;
+  let kills = 0;
+  const live = async (data: string) => {
+    while (performance.now() < until)
+      await withService(
+        data,
+        async (service) => {
+          await delay(random() * 3000);
+          await service.end('SIGKILL');
+          kills++;
+        },
+        forwarding(proxy.url),
+      );
+  };
+  const killServer = async () => {
+    while (performance.now() < until) {
+      await delay(1000 + random() * 4000);
+      await server.kill();
+      kills++;
+      await delay(random() * 1000);
+      await server.start();
+    }
+  };
+  try {
+    await Promise.all([...nodes.map(({ data }) => live(data)), killServer()]);
+  } finally {
+    for (const writer of writers) await writer.stop();
+    await proxy.close();
+  }
+  const direct = await openProxyTo(proxy.url, server.url);
+  try {
+    for (const { data, expected } of nodes)
+      await withService(
+        data,
+        async (service) => {
+          await forwarded(service, expected);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        forwarding(proxy.url),
+      );
+  } finally {
+    await direct.close();
+  }
+  return { kills, cuts: proxy.cuts() };
+}
+
 interface Signs {
   /** Whether the proxy has cut a connection. */
   isCut(): boolean;
@@ -518,6 +592,14 @@ async function soon(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
 
+/** Has the server forget which INSERTs it has seen, as it does after others or after days. */
+async function forgetTokens({ client }: ClickHouseServer): Promise<void> {
+  for (const window of [0, 10_000])
+    await client.command({
+      query: `alter table edge_logs modify setting non_replicated_deduplication_window = ${window}`,
+    });
+}
+
 /** Drops lines that cannot be packed into less than half. */
 function dropBulky(data: string, expected: ExpectedLines, count = 500): void {
   const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
@@ -559,7 +641,8 @@ async function forwarded(service: Service, expected: ExpectedLines): Promise<voi
   await eventually(async () => {
     for (const entry of await ledger(service)) {
       const { rows } = expected.expected(entry.source);
-      expect(entry, JSON.stringify(entry)).to.include({ rows, forwarded: rows, stored: 0 });
+      const told = JSON.stringify([entry, service.log.slice(-10)]);
+      expect(entry, told).to.include({ rows, forwarded: rows, stored: 0 });
     }
   }, 180_000);
 }

@@ -1,6 +1,7 @@
-import type { Shape } from '../../records/shapes.ts';
+import type { MemberColumns, Shape } from '../../records/shapes.ts';
 import { identifier } from '../sql-fragment.ts';
 import type { Kind, TextIn } from '../typed-expression.ts';
+import type { Records } from './records.ts';
 
 /** What a statement reads of the rows of a view: what it does not read may be left out where they are fetched from elsewhere. */
 export interface Reads {
@@ -10,6 +11,8 @@ export interface Reads {
   readonly columns: ReadonlySet<string>;
   /** The members that are read of those JSON columns that are not read whole. */
   readonly members: ReadonlyMap<string, Shape<null>>;
+  /** Those of these JSON columns all of whose members are read from columns of theirs, of rows that have these. */
+  readonly inColumns: ReadonlySet<string>;
   /** How those moments are read that are read in no other way. */
   readonly moments: ReadonlyMap<string, MomentReads>;
   /** What stands in columns of each row that is read by its WHERE, in whatever letter case. */
@@ -34,7 +37,8 @@ interface ReadTable {
   readonly id: string;
   readonly columns: readonly { readonly name: string; readonly sql: string; readonly kind: Kind }[];
   /** What is read of JSON columns whose records are unnested. */
-  readonly records: ReadonlyMap<string, { shape(): Shape<null> | null }>;
+  readonly records: ReadonlyMap<string, Pick<Records, 'shape' | 'areColumns'>>;
+  readonly members: ReadonlyMap<string, MemberColumns>;
   readonly relation: object;
   readonly nullable: boolean;
 }
@@ -42,20 +46,26 @@ interface ReadTable {
 /** What the statement as it is `written` reads of a table. A name in a text of the caller's counts as read, which is no harm. */
 export function readsOf(
   view: string,
-  { id, columns, records, relation, nullable }: ReadTable,
+  { id, columns, records, members: ofColumns, relation, nullable }: ReadTable,
   written: string,
   texts: readonly TextIn[],
 ): Reads {
   const read = new Set<string>();
   const members = new Map<string, Shape<null>>();
+  const inColumns = new Set<string>();
   const moments = new Map<string, MomentReads>();
   for (const { name, sql, kind } of columns) {
     const place = `${id}.${identifier(sql)}`;
     const isNamed = written.includes(place);
-    const shape = records.get(name)?.shape();
+    const unnested = records.get(name);
+    const shape = unnested?.shape();
+    const own = ofColumns.get(name);
     const key = name.toLowerCase();
     if (isNamed || shape !== undefined) read.add(key);
-    if (!isNamed && shape) members.set(key, shape);
+    if (!isNamed && shape) {
+      members.set(key, shape);
+      if (own && unnested?.areColumns(own, () => true)) inColumns.add(key);
+    }
     const moment = kind === 'timestamp' && isNamed ? momentReads(place, written) : null;
     if (moment) moments.set(key, moment);
   }
@@ -63,6 +73,7 @@ export function readsOf(
     view: view.toLowerCase(),
     columns: read,
     members,
+    inColumns,
     moments,
     texts: nullable
       ? []

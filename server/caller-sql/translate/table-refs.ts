@@ -118,7 +118,8 @@ export function noteTexts(context: Context, tables: readonly Table[], { texts = 
     const table = tables.find(({ relation }) => relation === column.relation);
     // Where members have columns, the JSON stands as it is stored, in rows with text filters.
     const stored = text.escaped ? table?.members : table?.view?.texts;
-    if (!table?.view || table.nullable || !stored?.has(column.name)) continue;
+    // Rows that are fetched have no text filters.
+    if (!table?.view || table.view.fetched || table.nullable || !stored?.has(column.name)) continue;
     if (!table.sought) {
       table.sought = { table: table.view.tables[0] ?? '', texts: [], condition: null };
       context.sought.push(table.sought);

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { columnOf, MEMBERS, type MemberSet, pathOf, recordsOf } from './members.ts';
+import { columnOf, MEMBERS, type MemberSet, memberSet } from './members.ts';
 
 /**
  * Gives each source's table the columns of its members. A set that is another than last time gets the next generation, for which
@@ -29,8 +29,8 @@ export async function addMemberColumns(
     const list = wanted?.[source] ?? (last ? String(last.members).split(' ') : MEMBERS[source]);
     const written = list.join(' ');
     const generation = Number(last?.generation ?? 0) + (last?.members === written ? 0 : 1);
-    const members = list.map(pathOf);
-    for (const name of members.map(columnOf))
+    const set = memberSet(source, list, generation);
+    for (const name of set.members.map(columnOf))
       if (!has.has(`${source} ${name}`.toLowerCase()))
         statements.push(`alter table ${source} add column "${name}" json`);
     if (last?.members !== written)
@@ -38,7 +38,7 @@ export async function addMemberColumns(
         `delete from member_sets where source = '${source}'`,
         `insert into member_sets values ('${source}', ${generation}, ${quoted(written)})`,
       );
-    return { source, members, records: recordsOf(members), generation };
+    return set;
   });
   if (statements.length > 0) {
     await connection.run('begin');

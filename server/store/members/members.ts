@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { SOURCES, type Source } from '../../../ingest/index.ts';
 import type { Path, Shape } from '../../records/shapes.ts';
 
@@ -71,6 +72,8 @@ export function withMembers(
 /** The members of a source that have columns, and what `member_state` holds of a row. */
 export interface MemberSet {
   readonly source: Source;
+  /** Tells which members these are, to whoever has the columns of several stores. */
+  readonly name: string;
   readonly members: readonly Path[];
   /** The records that lead to them, those farther out first; the first is metadata's own. Each has a bit of `member_state`, from 0. */
   readonly records: readonly Path[];
@@ -111,6 +114,22 @@ export function settledFrom({ generation }: MemberSet): bigint {
 /** The least `member_state` of rows whose columns are filled. */
 export function filledFrom(set: MemberSet): bigint {
   return settledFrom(set) | (1n << FILLED_BIT);
+}
+
+/** The set of a source with these members, as `generation` of it. */
+export function memberSet(
+  source: Source,
+  members: readonly string[],
+  generation: number,
+): MemberSet {
+  const paths = members.map(pathOf);
+  const name = createHash('sha256').update(members.join(' ')).digest('hex').slice(0, 16);
+  return { source, name, members: paths, records: recordsOf(paths), generation };
+}
+
+/** The set for rows that leave the store: what it holds of a row is the same in every store. */
+export function shipped(set: MemberSet): MemberSet {
+  return { ...set, generation: 0 };
 }
 
 export function columnOf(member: Path): string {

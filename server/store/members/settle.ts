@@ -1,15 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
-import {
-  areObjects,
-  areSingles,
-  isArray,
-  listAt,
-  objectAt,
-  type Path,
-  readShapes,
-} from '../../records/shapes.ts';
 import { engineErrorKind } from '../errors.ts';
 import { interruptible } from '../read/pool.ts';
 import { addTextFilter, removeTextFilters } from '../text-filter/filters.ts';
@@ -17,15 +8,14 @@ import { createGramBitmap } from '../text-filter/grams.ts';
 import type { Writer } from '../write/writer.ts';
 import {
   columnOf,
-  filledFrom,
   isUnread,
   isUnsettled,
   type MemberSet,
   SORTED_BIT,
   settledFrom,
-  shapeOf,
   WAITING,
 } from './members.ts';
+import { memberRows } from './values.ts';
 
 /** What became of rows that were settled. */
 export interface Settled {
@@ -402,12 +392,10 @@ async function survey(
 /** Fills the columns of a run's rows, each where it stands, and sets what `also` says; `more` is added to their states. */
 function sameRows(set: MemberSet, run: Run, also: string, more: bigint): string {
   const { source } = set;
+  const rows = { from: `${source} where ${within(run)}`, columns: ['rowid as place', 'metadata'] };
   return `update ${source} as t
     set ${[assignments(set, []), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
-    from (
-      select rowid as place, ${filled(set, false)}
-      from (select rowid, metadata, ${readMembers(set)} as read from ${source} where ${within(run)})
-    ) as s
+    from (${memberRows(set, rows)}) as s
     where t.rowid = s.place and t.${within(run)}`;
 }
 
@@ -417,7 +405,10 @@ function sameRows(set: MemberSet, run: Run, also: string, more: bigint): string 
  */
 function sortedRows(set: MemberSet, run: Run, columns: readonly string[], block: number): string {
   const { source, members } = set;
-  const list = columns.join(', ');
+  const rows = {
+    from: `${source} where ${within(run)}`,
+    columns: [...columns, 'rowid as row'],
+  };
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t
     set ${assignments(set, columns)}, member_state = s.state, text_block = ${block}
@@ -425,10 +416,7 @@ function sortedRows(set: MemberSet, run: Run, columns: readonly string[], block:
       select place, ${values}
       from (
         select ${values}, row_number() over (order by project, timestamp, row) as n
-        from (
-          select ${list}, row, ${filled(set, true)}
-          from (select ${list}, rowid as row, ${readMembers(set)} as read from ${source} where ${within(run)})
-        )
+        from (${memberRows(set, rows, 1n << SORTED_BIT)})
       )
       join (
         select rowid as place, row_number() over (order by rowid) as n
@@ -444,34 +432,6 @@ function assignments({ members }: MemberSet, columns: readonly string[]): string
     ...columns.map((name) => `${name} = s.${name}`),
     ...members.map((member, i) => `"${columnOf(member)}" = s.m${i}`),
   ].join(', ');
-}
-
-function readMembers({ members }: MemberSet): string {
-  return readShapes('metadata', shapeOf(members), () => 'JSON');
-}
-
-/** The state and the members of a row, of its `metadata` and what was `read` of it. */
-function filled(set: MemberSet, sorted: boolean): string {
-  const { records, members } = set;
-  const [metadata, read] = ['metadata', 'read'];
-  const bits = (isThere: (path: Path) => string) =>
-    records.map((path, i) => `(${isThere(path)})::bigint * ${1n << BigInt(i)}`).join(' + ');
-  const objects = bits((path) => `${objectAt(read, path)} is not null`);
-  const singles = bits((path) => `coalesce(len(${listAt(read, path)}), 0) = 1`);
-  const base = settledFrom(set) | (sorted ? 1n << SORTED_BIT : 0n);
-  const plain = filledFrom(set) | base;
-  const state = `case
-    when ${areObjects(metadata, records)} then ${plain} + ${objects}
-    when ${areSingles(metadata, read, records)} then ${plain} + ${singles}
-    else ${base}
-  end as state`;
-  const values = members.map((member, i) => {
-    const name = `"${member.at(-1)}"`;
-    const record = member.slice(0, -1);
-    const [object, single] = [objectAt(read, record), `${listAt(read, record)}[1]`];
-    return `case when ${isArray(metadata)} then ${single}.${name} else ${object}.${name} end as m${i}`;
-  });
-  return [state, ...values].join(', ');
 }
 
 /** Marks the smallest run as looked at, and leaves its columns empty. */

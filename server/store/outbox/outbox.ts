@@ -7,6 +7,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 import { incrementCounters } from '../ledger.ts';
+import { columnOf, type MemberSet, shipped } from '../members/members.ts';
+import { memberRows } from '../members/values.ts';
 import type { BackgroundTasks } from '../read/own-connection.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { removeTextFilters } from '../text-filter/filters.ts';
@@ -29,7 +31,10 @@ export interface Shipment {
   readonly endpoint: string;
 }
 
-/** A Parquet file with the rows of a shipment: the columns that each source has, `_node` and `_seq`. */
+/**
+ * A Parquet file with the rows of a shipment: the columns that each source has, those of its members with `member_set` and `member_state`,
+ * `_node` and `_seq`.
+ */
 export interface ShipmentFile {
   readonly path: string;
   /** In hex. */
@@ -76,6 +81,7 @@ export interface OutboxOptions {
   readonly writer: Pick<Writer, 'exclusive'>;
   readonly ask: QueryRows;
   readonly background: BackgroundTasks;
+  readonly sets: ReadonlyMap<Source, MemberSet>;
 }
 
 /** What is known of a shipment beside what others need: by which its rows are told from others. */
@@ -84,8 +90,8 @@ interface Kept extends Shipment {
   readonly lastId: string;
 }
 
-const COLUMNS = 'id, timestamp, project, event_message, metadata, ingested_at';
-const REQUEST_COLUMNS = ', path, url, host';
+const COLUMNS = ['id', 'timestamp', 'project', 'event_message', 'metadata', 'ingested_at'];
+const REQUEST_COLUMNS = ['path', 'url', 'host'];
 
 /** The shipments of a store that are neither known to be in the other database nor known not to be. */
 export async function openShipments(
@@ -106,6 +112,7 @@ export async function openOutbox({
   writer,
   ask,
   background,
+  sets,
 }: OutboxOptions): Promise<Outbox> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const [own] = await ask('select id::varchar as id from node');
@@ -166,10 +173,9 @@ export async function openOutbox({
     const path = fileOf({ source, seq });
     // The one folder that SQL may write to.
     const unfinished = join(staging, `shipment-${randomUUID()}.parquet`);
-    const columns = `${COLUMNS}${source === 'edge_logs' ? REQUEST_COLUMNS : ''}`;
     const { rowsChanged } = await connection.run(
       `copy (
-        select ${columns}, '${node}' as _node, ${seq}::ubigint as _seq from ${source} where rowid <= ${front.lastRow}
+        select *, '${node}' as _node, ${seq}::ubigint as _seq from (${shippedRows(source, sets, front)})
       ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB')`,
     );
     if (rowsChanged !== front.rows)
@@ -277,6 +283,20 @@ export async function openOutbox({
       };
     },
   };
+}
+
+/** The rows of a front, with the columns of their members, which they are not settled for. */
+function shippedRows(
+  source: Source,
+  sets: OutboxOptions['sets'],
+  { lastRow }: Pick<Front, 'lastRow'>,
+): string {
+  const set = sets.get(source);
+  if (!set) throw new Error(`BUG: the members of ${source} are not known`);
+  const columns = [...COLUMNS, ...(source === 'edge_logs' ? REQUEST_COLUMNS : [])];
+  const members = set.members.map((member, i) => `m${i} as "${columnOf(member)}"`);
+  return `select ${columns.join(', ')}, '${set.name}' as member_set, state::ubigint as member_state, ${members.join(', ')}
+    from (${memberRows(shipped(set), { from: `${source} where rowid <= ${lastRow}`, columns })})`;
 }
 
 function isSame({ rows, firstId, lastId }: Front, kept: Kept): boolean {

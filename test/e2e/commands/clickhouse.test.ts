@@ -62,6 +62,25 @@ describe('tailpond clickhouse', () => {
     expect(code).to.equal(1);
   });
 
+  clickhouseIt(
+    'check names the column of a member that an operator adds, until it is there',
+    async (server) => {
+      const env = {
+        TAILPOND_CLICKHOUSE_URL: server.url,
+        TAILPOND_COLUMNS: 'auth_logs=actor.name',
+      };
+      const before = await tailpond(['check'], env);
+      expect(before.printed).to.include(
+        `WRONG ${server.url}: auth_logs.metadata.actor.name is missing, and Nullable(String) is expected`,
+      );
+      expect(before.code).to.equal(1);
+      const { printed } = await tailpond(['schema'], env);
+      const [, column] = /^ +(`metadata\.actor\.name` .*),$/m.exec(printed) ?? [];
+      await server.client.command({ query: `alter table auth_logs add column ${column}` });
+      expect((await tailpond(['check'], env)).code).to.equal(0);
+    },
+  );
+
   clickhouseIt('check says that a cluster or a database is not there, once', async (server) => {
     const lines = async (env: Record<string, string>) => {
       const own = { TAILPOND_CLICKHOUSE_URL: server.url, ...env };

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from '../../bench/port.ts';
 import { eventually } from '../../support/helpers.ts';
 import { install } from './installation.ts';
 
@@ -168,12 +168,4 @@ async function bash(commands: string, cwd: string, env: Record<string, string>):
 /** Without the lines in which npm says what it runs. */
 function withoutNpm(text: string): string {
   return text.replaceAll(/^\n> .*\n> .*\n\n/gm, '');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -72,7 +72,7 @@ export function areSingles(column: string, read: string, paths: readonly Path[])
     const one = `len(${list}) = 0 or (len(${list}) = 1 and ${list}[1] is not null)`;
     return path.length === 0 ? `(${one})` : `(${list} is null or ${one})`;
   });
-  return [...tests, haveNoOthers(column, paths)].join(' and ');
+  return [...tests, ...haveNoOthers(column, paths)].join(' and ');
 }
 
 /**
@@ -85,17 +85,19 @@ export function areSinglesOf(
   lengths: string,
   firsts: string,
 ): string {
-  return `${isArray(column)}
-    and coalesce(list_max(${lengths}), 0) <= 1
-    and coalesce(list_sum(${lengths}), 0) = ${firsts}
-    and ${haveNoOthers(column, paths)}`;
+  const tests = [
+    isArray(column),
+    `coalesce(list_max(${lengths}), 0) <= 1`,
+    `coalesce(list_sum(${lengths}), 0) = ${firsts}`,
+  ];
+  return [...tests, ...haveNoOthers(column, paths)].join(' and ');
 }
 
 /** Holds where no record but the column's own is something else than an array or `null`: the structure makes NULL of both. */
-function haveNoOthers(column: string, paths: readonly Path[]): string {
+function haveNoOthers(column: string, paths: readonly Path[]): string[] {
   const inner = paths.filter((path) => path.length > 0).map((path) => pathTo(path, true));
-  if (inner.length === 0) return 'true';
-  return `list_has_all(['ARRAY', 'NULL'], json_type(${column}, [${inner.join(', ')}]))`;
+  if (inner.length === 0) return [];
+  return [`list_has_all(['ARRAY', 'NULL'], json_type(${column}, [${inner.join(', ')}]))`];
 }
 
 /**

@@ -6,7 +6,7 @@ import { firstStep, type LastStep, nextStep, type Outcome, type Step } from './s
 export interface Warehouse {
   /** For how long an INSERT can go on after the request for it was sent, ms. */
   readonly longestInsertMs: number;
-  /** Sends the file as one block; the rows are durable once this ends. */
+  /** Sends the file as one block; the rows are durable once this ends, unless its token was known before. */
   insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<void>;
   /** How many rows of the shipment are there. */
   count(shipment: Shipment, signal: AbortSignal): Promise<number>;
@@ -16,7 +16,7 @@ export interface Warehouse {
 export class ShipmentBroken extends Error {}
 
 export interface ShipOptions {
-  readonly outbox: Pick<Outbox, 'file' | 'mark' | 'settle'>;
+  readonly outbox: Pick<Outbox, 'file' | 'renew' | 'mark' | 'settle'>;
   readonly warehouse: Warehouse;
   /** Ends with the signal's reason; what has been committed tells how to go on. */
   readonly signal: AbortSignal;
@@ -34,8 +34,8 @@ export async function ship(
   shipment: Shipment,
   { outbox, warehouse, signal, isNew, onDoubt }: ShipOptions,
 ): Promise<void> {
-  const file = await outbox.file(shipment, signal);
-  const own: Shipment = { ...shipment, sha256: file.sha256 };
+  let file = await outbox.file(shipment, signal);
+  const own = (): Shipment => ({ ...shipment, sha256: file.sha256 });
   let isSame = shipment.sha256 === file.sha256;
 
   const unlessInDoubt = async (ask: () => Promise<Outcome>): Promise<Outcome> => {
@@ -49,17 +49,21 @@ export async function ship(
   };
   const take = async (step: Step): Promise<Outcome> => {
     switch (step.do) {
+      case 'renew':
+        file = await outbox.renew(shipment, signal);
+        isSame = false;
+        return 'done';
       case 'mark':
         await outbox.mark(shipment, file);
         isSame = true;
         return 'done';
       case 'send':
         return unlessInDoubt(async () => {
-          await warehouse.insert(own, file, signal);
+          await warehouse.insert(own(), file, signal);
           return 'done';
         });
       case 'count':
-        return unlessInDoubt(async () => ({ count: await warehouse.count(own, signal) }));
+        return unlessInDoubt(async () => ({ count: await warehouse.count(own(), signal) }));
       case 'outlast':
         await delay(warehouse.longestInsertMs, undefined, { signal });
         return 'done';

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,6 +41,8 @@ const CHAOS_MS = 40_000;
 const STEP_KILLS = LONG ? 10 : 2;
 const AFTER_DAYS =
   'a node in doubt comes back after days, to a server that has forgotten it: each line is there once';
+const TOKEN_ALONE =
+  'a server that knows a shipment’s token and has none of its rows: each line is there once';
 const SHARDS =
   'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
 
@@ -450,6 +452,59 @@ describe('rows that are forwarded to ClickHouse', () => {
       { timeoutMs: 600_000 },
     );
 
+  if (library === null) notHere('F12', TOKEN_ALONE, `no libfaketime; ${INSTALL}`);
+  else
+    clickhouseCase(
+      'F12',
+      TOKEN_ALONE,
+      async (server, folder) => {
+        const data = join(folder, 'data');
+        const expected = newExpectedLines();
+        const clock = settableClock(library, join(folder, 'clock'));
+        let fate: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+        const proxy = await openProxy(server.url, () => fate);
+        const options = { env: { TAILPOND_CLICKHOUSE_URL: proxy.url, ...clock.env } };
+        try {
+          await withService(
+            data,
+            async (service) => {
+              dropBulky(data, expected);
+              await eventually(async () => expect(await rowsOf(server)).to.be.above(0));
+              await service.end('SIGKILL');
+            },
+            options,
+          );
+          // As if it had been killed between the two: the token is written first.
+          await server.client.command({
+            query: 'alter table edge_logs delete where true',
+            clickhouse_settings: { mutations_sync: '1' },
+          });
+          fate = 'passes';
+          await withService(
+            data,
+            async (service) => {
+              const outbox = join(data, 'store/outbox');
+              const before = readdirSync(outbox).map((name) => hashOf(join(outbox, name)));
+              // It waits until no INSERT can be running.
+              for (let days = 1; ; days++) {
+                clock.set(days);
+                await delay(1000);
+                const now = readdirSync(outbox).map((name) => hashOf(join(outbox, name)));
+                if (now.join() !== before.join()) break;
+              }
+              await forwarded(service, expected);
+              expect(await service.end('SIGTERM')).to.equal(0);
+            },
+            options,
+          );
+        } finally {
+          await proxy.close();
+        }
+        expect(await differences(server, [expected])).to.deep.equal([]);
+      },
+      { timeoutMs: 200_000 },
+    );
+
   const reason = whyNoClickHouse();
   if (reason) notHere('F06', SHARDS, reason);
   else
@@ -590,6 +645,10 @@ async function named(data: string, folder: string, name: RegExp, appears: boolea
 
 async function soon(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
+}
+
+function hashOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 /** Has the server forget which INSERTs it has seen, as it does after others or after days. */

@@ -62,6 +62,8 @@ export interface Outbox {
   cut(source: Source, endpoint: string, signal: AbortSignal): Promise<Cut | null>;
   /** The file of an open shipment, made again from its rows where it is missing or torn. */
   file(shipment: Shipment, signal: AbortSignal): Promise<ShipmentFile>;
+  /** The file of an open shipment, made again with the same rows and other bytes. */
+  renew(shipment: Shipment, signal: AbortSignal): Promise<ShipmentFile>;
   /** Commits that this file may have been sent. */
   mark(shipment: Shipment, file: ShipmentFile): Promise<void>;
   /** Removes the rows of an open shipment from the store and counts them as forwarded, in one transaction. */
@@ -169,6 +171,7 @@ export async function openOutbox({
     source: Source,
     seq: number,
     front: Front,
+    mark: string | null,
   ): Promise<ShipmentFile> => {
     const path = fileOf({ source, seq });
     // The one folder that SQL may write to.
@@ -176,7 +179,7 @@ export async function openOutbox({
     const { rowsChanged } = await connection.run(
       `copy (
         select *, '${node}' as _node, ${seq}::ubigint as _seq from (${shippedRows(source, sets, front)})
-      ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB')`,
+      ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB'${mark === null ? '' : `, kv_metadata {made_anew: '${mark}'}`})`,
     );
     if (rowsChanged !== front.rows)
       throw new Error(`BUG: ${rowsChanged} rows were written, of ${front.rows}`);
@@ -186,21 +189,39 @@ export async function openOutbox({
     return { path, sha256: await hashOf(path) };
   };
 
-  /** Reads the front of a table and makes its file as of one moment, while lines come in. */
-  const pack = (source: Source, seq: number, wanted: FrontWanted, signal: AbortSignal) =>
+  /** Reads the front of a table and makes its file as of one moment, while lines come in. With a mark it has other bytes than without. */
+  const pack = (
+    source: Source,
+    seq: number,
+    wanted: FrontWanted,
+    signal: AbortSignal,
+    mark: string | null = null,
+  ) =>
     inTurn(() =>
       background.start(signal, (withConnection) =>
         withConnection(async (connection) => {
           await connection.run('begin transaction read only');
           try {
             const front = await frontOf(connection, source, wanted);
-            return front && { front, file: await makeFile(connection, source, seq, front) };
+            return front && { front, file: await makeFile(connection, source, seq, front, mark) };
           } finally {
             await connection.run('rollback');
           }
         }),
       ),
     );
+
+  const packAgain = async (
+    shipment: Shipment,
+    signal: AbortSignal,
+    mark: string | null,
+  ): Promise<ShipmentFile> => {
+    const { source, seq, rows } = shipment;
+    const packed = await pack(source, seq, { rows }, signal, mark);
+    const kept = await readOpen(source);
+    if (!packed || !kept || !isSame(packed.front, kept)) throw mismatch(shipment);
+    return packed.file;
+  };
 
   const names = await readdir(folder);
   const used = (await openShipments(ask)).map(({ source, seq }) => `${source}-${seq}.parquet`);
@@ -237,15 +258,11 @@ export async function openOutbox({
       return { shipment, hasMore: front.hasMore };
     },
     async file(shipment, signal) {
-      const { source, seq, rows } = shipment;
       const path = fileOf(shipment);
       const sha256 = await hashOf(path).catch(() => null);
-      if (sha256 === shipment.sha256) return { path, sha256 };
-      const packed = await pack(source, seq, { rows }, signal);
-      const kept = await readOpen(source);
-      if (!packed || !kept || !isSame(packed.front, kept)) throw mismatch(shipment);
-      return packed.file;
+      return sha256 === shipment.sha256 ? { path, sha256 } : packAgain(shipment, signal, null);
     },
+    renew: (shipment, signal) => packAgain(shipment, signal, randomUUID()),
     async mark({ source }, { sha256 }) {
       const kept = await readOpen(source);
       if (!kept) throw new Error(`BUG: ${source} has no open shipment`);

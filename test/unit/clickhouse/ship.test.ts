@@ -35,6 +35,7 @@ function world(tape: readonly number[]) {
   let stored: Shipment | null = CUT;
   let file: ShipmentFile | null = null;
   let versions = 0;
+  let renewals = 0;
   let copies = 0;
   const tokens = new Set<string>();
   /** Tokens of INSERTs that are still running. */
@@ -50,7 +51,8 @@ function world(tape: readonly number[]) {
   };
   const pass = () => {
     if (++requests > MOST_REQUESTS) throw new Killed();
-    if (chance(3)) {
+    // None runs for ever.
+    if (chance(3) || next > tape.length) {
       const token = running.shift();
       if (token !== undefined) land(token);
     }
@@ -68,6 +70,11 @@ function world(tape: readonly number[]) {
   const outbox: ShipOptions['outbox'] = {
     async file() {
       file ??= { path: 'a.parquet', sha256: `a${versions}` };
+      return file;
+    },
+    async renew() {
+      mayDie();
+      file = { path: 'a.parquet', sha256: `r${++renewals}` };
       return file;
     },
     async mark(_shipment, { sha256 }) {
@@ -91,10 +98,14 @@ function world(tape: readonly number[]) {
       pass();
       if (stored?.sha256 !== shipment.sha256) throw new Error('sent before that was committed');
       const token = tokenOf(shipment);
-      const fate = draw() % 3;
+      const fate = draw() % 4;
       if (fate === 0) running.push(token);
       else if (fate === 2) throw new Error('the request was cut');
-      else land(token);
+      else if (fate === 3) {
+        // It is killed when it has written the token.
+        tokens.add(token);
+        throw new Error('the server was killed');
+      } else land(token);
       mayDie();
       if (running.includes(token) || chance(3)) throw new Error('the reply was cut');
     },
@@ -158,6 +169,9 @@ describe('a shipment', () => {
     const calls: string[] = [];
     const outbox: ShipOptions['outbox'] = {
       file: async () => ({ path: 'a.parquet', sha256: 'a1' }),
+      async renew() {
+        throw new Error('nothing is renewed');
+      },
       mark: async (_shipment, { sha256 }) => void calls.push(`mark ${sha256}`),
       settle: async () => void calls.push('settle'),
     };
@@ -169,12 +183,45 @@ describe('a shipment', () => {
       insert: async (shipment) => void calls.push(`insert ${shipment.sha256}`),
       async count() {
         calls.push('count');
-        return 0;
+        return calls.includes('insert a1') ? ROWS : 0;
       },
     };
     const signal = new AbortController().signal;
     await ship(CUT, { outbox, warehouse, signal, isNew: false, onDoubt });
-    expect(calls).to.deep.equal(['count', 'wait', 'count', 'mark a1', 'insert a1', 'settle']);
+    expect(calls).to.deep.equal([
+      ...['count', 'wait', 'count', 'mark a1', 'insert a1', 'count', 'settle'],
+    ]);
+  });
+
+  it('is sent with other bytes where the warehouse knows the token, and not the rows', async () => {
+    const calls: string[] = [];
+    const outbox: ShipOptions['outbox'] = {
+      file: async () => ({ path: 'a.parquet', sha256: 'a0' }),
+      async renew() {
+        calls.push('renew');
+        return { path: 'a.parquet', sha256: 'r1' };
+      },
+      mark: async (_shipment, { sha256 }) => void calls.push(`mark ${sha256}`),
+      settle: async () => void calls.push('settle'),
+    };
+    const warehouse: Warehouse = {
+      get longestInsertMs() {
+        calls.push('wait');
+        return 0;
+      },
+      // It confirms the first file, as it does where it knows the token.
+      insert: async (shipment) => void calls.push(`insert ${shipment.sha256}`),
+      async count() {
+        calls.push('count');
+        return calls.includes('insert r1') ? ROWS : 0;
+      },
+    };
+    const signal = new AbortController().signal;
+    await ship(CUT, { outbox, warehouse, signal, isNew: false, onDoubt });
+    expect(calls).to.deep.equal([
+      ...['count', 'insert a0', 'count', 'wait', 'count', 'renew', 'mark r1'],
+      ...['insert r1', 'count', 'settle'],
+    ]);
   });
 
   it('is not sent any more once a part of it is there', async () => {

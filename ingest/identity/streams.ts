@@ -100,8 +100,8 @@ export function createStreams(): Streams {
     },
     of({ source, path, inode, birth }, start) {
       const found = new Map<number, Relation>();
-      const add = (key: string, relation: Relation) => {
-        for (const id of [...(idsByKey.get(key) ?? [])].slice(-MOST))
+      const add = (key: string, relation: Relation, most = MOST) => {
+        for (const id of [...(idsByKey.get(key) ?? [])].slice(-most))
           if (!found.has(id)) found.set(id, relation);
       };
       for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
@@ -116,6 +116,8 @@ export function createStreams(): Streams {
       };
       for (const original of originalsOf(path)) {
         const name = `${source} ${original}`;
+        // All: they are open, and so no more than there are handles.
+        add(unlinkedKey(name, path), 'rotation', Number.POSITIVE_INFINITY);
         add(`${name} ${folderOf(path)}`, 'rotation');
         add(`${name} unlinked`, 'rotation');
         addByStart(name, 'rotation');
@@ -142,7 +144,7 @@ export function createStreams(): Streams {
 }
 
 /**
- * A stream of which nothing was taken is looked for in its folder alone, since there is nothing else to know it by; and in all folders
+ * A stream of which nothing was taken is looked for in its folder, since there is nothing else to know it by; and in all folders, too,
  * once its file is unlinked: what has packed it may have moved it before.
  */
 function keysOf(
@@ -158,7 +160,9 @@ function keysOf(
     ...names.flatMap((name) =>
       offset > 0 && first
         ? [firstKey(inFolder(name, path), first), firstKey(name, first)]
-        : [`${name} ${unlinked ? 'unlinked' : folderOf(path)}`],
+        : unlinked
+          ? [unlinkedKey(name, path), `${name} unlinked`]
+          : [`${name} ${folderOf(path)}`],
     ),
   ];
 }
@@ -179,6 +183,10 @@ function bornKey(source: string, inode: string): string {
 
 function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
   return `${source} ${path}`;
+}
+
+function unlinkedKey(name: string, path: string): string {
+  return `${name} unlinked ${folderOf(path)}`;
 }
 
 function inFolder(name: string, path: string): string {

@@ -36,6 +36,29 @@ describe('every history of a log and its rotation, with inodes that are used aga
         }
     }));
 
+  it('of many logs of one name, each in a folder, that are packed before any was read: every line once', () =>
+    withFolder(async (staging) => {
+      const simulation = new Simulation(staging, true);
+      const names = Array.from({ length: 40 }, (_, n) => `${n}/${LOG}` as const);
+      for (const name of names) await simulation.take({ do: 'append', name });
+      await simulation.hold();
+      for (const name of names) await simulation.take({ do: 'gzip', name });
+      expect(await simulation.look()).to.equal(null);
+    }));
+
+  it('of one log that is packed many times before any was read: every line once', () =>
+    withFolder(async (staging) => {
+      const simulation = new Simulation(staging, true);
+      for (let n = 0; n < 40; n++) {
+        await simulation.take({ do: 'append', name: LOG });
+        await simulation.hold();
+        await simulation.take({ do: 'rename', name: LOG });
+        await simulation.take({ do: 'gzip', name: ROTATED });
+        simulation.disk.rename(`${ROTATED}.gz`, `${LOG}.${100 - n}.gz`);
+      }
+      expect(await simulation.look()).to.equal(null);
+    }));
+
   it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', () =>
     withFolder(async (staging) => {
       const simulation = new Simulation(staging, true);

@@ -7,7 +7,7 @@ import { SimulatedDisk, SOURCE } from './disk.ts';
 
 /** The log and its rotation. */
 export const [LOG, ROTATED] = ['app.log', 'app.log.1'] as const;
-type Name = typeof LOG | typeof ROTATED;
+type Name = typeof LOG | typeof ROTATED | `${number}/${typeof LOG}`;
 
 /** One step of a history. */
 export interface Step {

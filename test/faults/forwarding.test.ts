@@ -39,6 +39,8 @@ const FILLS = LONG ? 20 : 3;
 const CHAOS_RUNS = LONG ? 20 : 1;
 const CHAOS_MS = 40_000;
 const STEP_KILLS = LONG ? 10 : 2;
+/** The answer to a shipment comes after a minute, those to other requests at once. */
+const HELD: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
 const AFTER_DAYS =
   'a node in doubt comes back after days, to a server that has forgotten it: each line is there once';
 const TOKEN_ALONE =
@@ -277,8 +279,7 @@ describe('rows that are forwarded to ClickHouse', () => {
     async (server, folder) => {
       const data = join(folder, 'data');
       const expected = newExpectedLines();
-      // Those of other requests come at once.
-      let fate: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+      let fate: Fate = HELD;
       const proxy = await openProxy(server.url, () => fate);
       try {
         await withService(
@@ -411,17 +412,8 @@ describe('rows that are forwarded to ClickHouse', () => {
         const options = { env: { TAILPOND_CLICKHOUSE_URL: proxy.url, ...clock.env } };
         try {
           for (const days of [8, 45]) {
-            fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
-            const before = await rowsOf(server);
-            await withService(
-              data,
-              async (service) => {
-                dropBulky(data, expected);
-                await eventually(async () => expect(await rowsOf(server)).to.be.above(before));
-                await service.end('SIGKILL');
-              },
-              options,
-            );
+            fate = HELD;
+            await bringIntoDoubt(server, data, expected, options);
             clock.set(days);
             await forgetTokens(server);
             fate = 'passes';
@@ -461,19 +453,11 @@ describe('rows that are forwarded to ClickHouse', () => {
         const data = join(folder, 'data');
         const expected = newExpectedLines();
         const clock = settableClock(library, join(folder, 'clock'));
-        let fate: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+        let fate: Fate = HELD;
         const proxy = await openProxy(server.url, () => fate);
         const options = { env: { TAILPOND_CLICKHOUSE_URL: proxy.url, ...clock.env } };
         try {
-          await withService(
-            data,
-            async (service) => {
-              dropBulky(data, expected);
-              await eventually(async () => expect(await rowsOf(server)).to.be.above(0));
-              await service.end('SIGKILL');
-            },
-            options,
-          );
+          await bringIntoDoubt(server, data, expected, options);
           // As if it had been killed between the two: the token is written first.
           await server.client.command({
             query: 'alter table edge_logs delete where true',
@@ -645,6 +629,25 @@ async function named(data: string, folder: string, name: RegExp, appears: boolea
 
 async function soon(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
+}
+
+/** Kills a node whose rows have come to the server, and that was not told. */
+function bringIntoDoubt(
+  server: ClickHouseServer,
+  data: string,
+  expected: ExpectedLines,
+  options: SpawnOptions,
+): Promise<void> {
+  return withService(
+    data,
+    async (service) => {
+      const before = await rowsOf(server);
+      dropBulky(data, expected);
+      await eventually(async () => expect(await rowsOf(server)).to.be.above(before));
+      await service.end('SIGKILL');
+    },
+    options,
+  );
 }
 
 function hashOf(path: string): string {

@@ -7,7 +7,7 @@ import { startWatch } from './files/watch.ts';
 import { backlogBytes } from './identity/tracked-file.ts';
 import { Tracker } from './identity/tracker.ts';
 import { createRounds } from './rounds.ts';
-import { SOURCES } from './source.ts';
+import { allSources } from './source.ts';
 import { isHot } from './tail/backlog.ts';
 import { createLag } from './tail/lag.ts';
 import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
@@ -15,7 +15,14 @@ import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
 export type { Source } from './source.ts';
-export { isSource, SOURCES } from './source.ts';
+export {
+  allSources,
+  BUILT_IN_SOURCES,
+  defineSources,
+  isSource,
+  SUPABASE_SOURCES,
+  type SupabaseSource,
+} from './source.ts';
 export type * from './types.ts';
 
 export interface IngestOptions {
@@ -81,7 +88,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   let trouble: string | null = null;
   let noRoom: string | null = null;
 
-  for (const source of SOURCES) await makeDropFolder(join(logs, source));
+  for (const source of allSources()) await makeDropFolder(join(logs, source));
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true, mode: 0o700 });
 
@@ -103,7 +110,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     void tracker.held.holdAt(renamed);
   });
   const folders = () => [
-    ...SOURCES,
+    ...allSources(),
     ...[...tracker.files.values()].map(({ state }) => dirname(state.path)),
   ];
 
@@ -194,7 +201,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     status() {
       const now = performance.now();
       // One pass: requests ask for this, and there may be very many files.
-      const sources = SOURCES.map((source) => ({
+      const sources = allSources().map((source) => ({
         source,
         files: 0,
         copies: [] as SourceStatus['copies'][number][],

@@ -1,8 +1,11 @@
 import { commandLine } from './cli/program.ts';
 import { inWords } from './cli/system-errors.ts';
-import { ConfigError, EX_CONFIG } from './config/config.ts';
+import { ConfigError, EX_CONFIG, takeSources } from './config/config.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
 import { StoreBroken } from './store/index.ts';
+
+// The command line completes them.
+takeSources(process.env);
 
 try {
   await commandLine((code) => process.exit(code)).parseAsync(process.argv);

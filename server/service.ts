@@ -26,6 +26,7 @@ import { startSettling } from './settling-job.ts';
 import {
   makeFilesPrivate,
   openStore,
+  SourceRefused,
   type Store,
   StoreInUse,
   type StoreLock,
@@ -154,7 +155,14 @@ export async function runService(
           'removed a commit from the write-ahead log that a loss of power cut off before it was confirmed',
         ),
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
+    }).catch((error: unknown) => {
+      throw error instanceof SourceRefused ? new ConfigError([error.message]) : error;
     });
+    for (const { source, rows } of opened.formerSources)
+      logger.warn(
+        { source, rows },
+        'TAILPOND_SOURCES does not name a source any more: its rows stay, and are in no answer',
+      );
     store = opened;
     closers.push(async () => {
       const walBytes = await opened.shutdown(stopUntil);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Ingest, type IngestLog, SOURCES, type Source } from '../ingest/index.ts';
+import { allSources, type Ingest, type IngestLog, type Source } from '../ingest/index.ts';
 import type { Store } from './store/index.ts';
 
 export interface SettlingJobOptions {
@@ -52,7 +52,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   };
 
   const fill = async (least: number) => {
-    for (const source of SOURCES) {
+    for (const source of allSources()) {
       for (let filled = 1; filled > 0; ) {
         await mayWrite();
         const began = performance.now();
@@ -75,7 +75,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
       // What is stored while it looks is looked at the next time.
       looked = store.commits().storedUs;
       [looksAt, areAllFilled] = [performance.now(), false];
-      for (const source of SOURCES) {
+      for (const source of allSources()) {
         await mayWrite();
         const began = performance.now();
         const settled = await store.settling.settle(source);

@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../source.ts';
+import { allSources, type Source } from '../source.ts';
 import type { Capacity, IngestLog, Sink } from '../types.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function longLineBudgets(
   log: IngestLog,
 ): Promise<(source: Source) => LongLineBudget> {
   const all = new Map<Source, LongLineBudget>();
-  for (const source of SOURCES) {
+  for (const source of allSources()) {
     const one = budgetOf(sink.capacity, () =>
       sink.newestBytes(source).catch((err) => {
         // Mostly for want of memory, so there must be many.

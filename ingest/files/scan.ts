@@ -43,7 +43,12 @@ export async function scan(logs: string): Promise<Listing> {
   for (const entry of await list(logs)) {
     if (hidden(entry.name)) continue;
     if (!isSource(entry.name)) {
-      refuse(listing, null, entry.name, 'it belongs to no source');
+      refuse(
+        listing,
+        null,
+        entry.name,
+        'it belongs to no source: TAILPOND_SOURCES can name one of its own',
+      );
     } else if (entry.isSymbolicLink()) {
       await followLink(listing, root, entry.name, entry.name);
     } else if (entry.isDirectory()) {

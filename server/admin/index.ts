@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { type Ingest, SOURCES } from '../../ingest/index.ts';
+import { allSources, type Ingest } from '../../ingest/index.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import { searchOf } from '../endpoints/parameters.ts';
 import { redact } from '../formats/redact.ts';
@@ -39,7 +39,7 @@ export function adminRoutes({ store, limits, ingest, pushFiles, forwarder }: Adm
       scope: 'admin',
       summary: 'The latest rejected lines',
       parameters: [
-        optional('source', SOURCES, 'only of this source'),
+        optional('source', allSources(), 'only of this source'),
         optional('limit', 'integer', 'how many, 1 to 1000', '100'),
       ],
       answer: 'RejectedLines',

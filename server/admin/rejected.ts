@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { isSource, SOURCES } from '../../ingest/index.ts';
+import { allSources, isSource } from '../../ingest/index.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import { bracketed } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
@@ -44,7 +44,7 @@ function readSource(search: URLSearchParams) {
   const value = once(search, 'source');
   if (value === '') return null;
   if (isSource(value)) return value;
-  throw invalid('source', `one of ${SOURCES.join(', ')}`, value);
+  throw invalid('source', `one of ${allSources().join(', ')}`, value);
 }
 
 function readLimit(search: URLSearchParams): number {

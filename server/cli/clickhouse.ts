@@ -1,4 +1,4 @@
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { openConfigured } from '../clickhouse/index.ts';
 import { type SchemaOptions, schemaStatements } from '../clickhouse/schema.ts';
 import {
@@ -35,7 +35,7 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
   try {
     for (const url of config.urls) {
       const { cluster } = config;
-      const checks: [string, (signal: AbortSignal) => Promise<string[]>][] = SOURCES.map(
+      const checks: [string, (signal: AbortSignal) => Promise<string[]>][] = allSources().map(
         (source) => [source, (signal) => clickhouse.faults(source, url, signal)],
       );
       if (cluster !== null)

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import type { Source, SupabaseSource } from '../../ingest/index.ts';
 import { makeFolder } from '../config/make-folder.ts';
 
 /** A scratch data folder that is written to. */
@@ -18,11 +18,11 @@ const HISTORY_LINES = 2000;
 const HISTORY_MS = 7 * 24 * 3_600_000;
 const EVERY_MS = 250;
 
-/** Makes a scratch data folder with a week of requests in it, and keeps writing lines of all nine sources. */
+/** Makes a scratch data folder with a week of requests in it, and keeps writing lines of all sources. */
 export async function startDemo(logger: Logger): Promise<Demo> {
   const data = mkdtempSync(join(tmpdir(), 'tailpond-demo-'));
   const file = (source: Source) => join(data, 'logs', source, 'demo.ndjson');
-  for (const source of SOURCES) makeFolder(join(data, 'logs', source));
+  for (const source of Object.keys(LINES)) makeFolder(join(data, 'logs', source));
 
   const now = Date.now();
   const history = Array.from({ length: HISTORY_LINES }, (_, i) =>
@@ -31,13 +31,11 @@ export async function startDemo(logger: Logger): Promise<Demo> {
   appendFileSync(file('edge_logs'), history.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
   const timer = setInterval(() => {
-    for (const source of SOURCES) {
-      const line = LINES[source](new Date().toISOString());
-      appendFileSync(file(source), `${JSON.stringify(line)}\n`);
-    }
+    for (const [source, line] of Object.entries(LINES))
+      appendFileSync(file(source), `${JSON.stringify(line(new Date().toISOString()))}\n`);
   }, EVERY_MS);
   logger.info(
-    `demo: writing lines of all nine sources, project "${PROJECT}", below ${data}; it is removed at the end`,
+    `demo: writing lines of all sources, project "${PROJECT}", below ${data}; it is removed at the end`,
   );
   return {
     data,
@@ -60,7 +58,7 @@ const PATHS = [
 const STATUSES = [200, 200, 200, 200, 201, 204, 304, 401, 404, 500];
 
 /** What a self-hosted Supabase ships of each source. */
-const LINES: Record<Source, (timestamp: string) => object> = {
+const LINES: Record<SupabaseSource | 'app_logs', (timestamp: string) => object> = {
   edge_logs(timestamp) {
     const [path, status, method] = [
       pick(PATHS),
@@ -141,6 +139,15 @@ const LINES: Record<Source, (timestamp: string) => object> = {
       event_message: JSON.stringify(entry),
       metadata: { timestamp, ...entry },
     };
+  },
+  app_logs(timestamp) {
+    const [level, msg] = pick([
+      ['info', 'order placed'],
+      ['info', 'mail sent'],
+      ['warn', 'payment took long'],
+      ['error', 'payment refused'],
+    ]);
+    return { timestamp, project: PROJECT, level, msg, order: randomUUID().slice(0, 8) };
   },
   realtime_logs: (timestamp) => ({
     timestamp,

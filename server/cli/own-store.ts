@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pino } from 'pino';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { createApp } from '../app.ts';
 import { readToken } from '../auth/root-token.ts';
 import { tokenFileOf } from '../auth/token-file.ts';
@@ -18,7 +18,13 @@ import { withStoppedStore } from './store-admin.ts';
 /** Log files are not followed: nothing is known of them. */
 const NO_INGEST = {
   status: () => ({
-    sources: SOURCES.map((source) => ({ source, files: 0, pendingBytes: 0, lagMs: 0, copies: [] })),
+    sources: allSources().map((source) => ({
+      source,
+      files: 0,
+      pendingBytes: 0,
+      lagMs: 0,
+      copies: [],
+    })),
     refused: [],
     lastError: null,
     noRoom: null,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import completion from '@bomb.sh/tab/commander';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { SCOPES } from '../auth/token-file.ts';
 import type { SchemaOptions } from '../clickhouse/schema.ts';
 import { ConfigError, SETTINGS, settingsOf } from '../config/config.ts';
@@ -74,7 +74,7 @@ function unknownCommand(name: string, { commands }: Command): string {
 
 const DEMO = [
   '--demo',
-  'run on a scratch data folder and keep writing realistic lines of all nine sources',
+  'run on a scratch data folder and keep writing realistic lines of all sources',
 ] as const;
 
 function settings(): string {
@@ -89,7 +89,7 @@ function settings(): string {
 /** Adds the commands that ask a service: the one that runs on the data folder, or the one that `--url` names. */
 function asks(program: Command, exit: (code: number) => void) {
   const source = () =>
-    new Option('--source <source>', 'the source').choices(SOURCES).makeOptionMandatory();
+    suggesting(new Option('--source <source>', 'the source')).makeOptionMandatory();
   const remote = (command: Command) =>
     command
       .option(
@@ -118,7 +118,7 @@ function asks(program: Command, exit: (code: number) => void) {
     );
 
   remote(program.command('tail'))
-    .addArgument(new Argument('<source>', 'the source').choices(SOURCES))
+    .addArgument(suggesting(new Argument('<source>', 'the source')))
     .description('print entries as they are stored')
     .option('--project <project>', 'only entries of this project')
     .option('--search <text>', 'only entries with this text, in any letter case')
@@ -147,7 +147,7 @@ function asks(program: Command, exit: (code: number) => void) {
     .description('list rejected lines, show one whole, or send them in again');
   remote(rejected.command('list'))
     .description('list the latest')
-    .addOption(new Option('--source <source>', 'only of this source').choices(SOURCES))
+    .addOption(suggesting(new Option('--source <source>', 'only of this source')))
     .option('--limit <lines>', 'how many, 1 to 1000', wholeNumber, 100)
     .action(async (options: RejectedOptions) =>
       exit(await (await import('./rejected.ts')).listRejected(options)),
@@ -161,7 +161,7 @@ function asks(program: Command, exit: (code: number) => void) {
     .description('send one in again, as it came or edited; or all of a source')
     .option('--line <text>', 'the text to send in its place')
     .option('--all', 'all that were kept whole, of --source or of every one')
-    .addOption(new Option('--source <source>', 'with --all, only of this source').choices(SOURCES))
+    .addOption(suggesting(new Option('--source <source>', 'with --all, only of this source')))
     .action(async (id: string | undefined, options: RejectedOptions) =>
       exit(await (await import('./rejected.ts')).retryRejected(id, options)),
     );
@@ -281,6 +281,12 @@ function completes(program: Command) {
     .find((command) => command.name() === 'completion')
     ?.description('print what a shell runs to complete these commands')
     .addHelpText('after', example('source <(tailpond completion bash)'));
+}
+
+/** Completes the sources of this machine's settings. The service that is asked may have others. */
+function suggesting<T extends Argument | Option>(word: T): T {
+  word.choices(allSources()).argParser((name: string) => name);
+  return word;
 }
 
 function example(...lines: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import type { Shipment, ShipmentFile } from '../store/index.ts';
 import {
   allOf,
@@ -174,7 +174,7 @@ export function openClickHouse(
       if (!names.includes(cluster))
         return [`there is no cluster ${cluster}; there are ${names.join(', ') || 'none'}`];
       const faults: string[] = [];
-      for (const source of SOURCES) {
+      for (const source of allSources()) {
         const [table] = await rows<TableInfo>(endpoint, TABLE, { source: allOf(source) }, signal);
         const isOver = table?.engine_full.startsWith(`Distributed('${cluster}',`);
         if (!table) faults.push(`there is no table ${allOf(source)}`);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type IngestLog, SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type IngestLog, type Source } from '../../ingest/index.ts';
 import { type Outbox, ShipmentMismatch } from '../store/index.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import { ShipmentBroken, ship } from './ship.ts';
@@ -51,7 +51,7 @@ const FINISH_MS = 2000;
 export function startForwarder(options: ForwarderOptions): Forwarder {
   const [finishing, stopping] = [new AbortController(), new AbortController()];
   const signals = { finish: finishing.signal, stop: stopping.signal };
-  const lanes = SOURCES.map((source) => startLane(source, options, signals));
+  const lanes = allSources().map((source) => startLane(source, options, signals));
   return {
     status: () => lanes.map(({ status }) => status()),
     async close() {

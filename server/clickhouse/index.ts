@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
 import { AppError } from '../errors.ts';
 import type { Rows, Store } from '../store/index.ts';
@@ -89,7 +89,7 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
   // Exports last: they must not take the connections of questions.
   const exporters = clientsOf(config, LONGEST_EXPORT_MS);
   const tables = Object.fromEntries(
-    SOURCES.map((source) => [source, config.cluster === null ? source : allOf(source)]),
+    allSources().map((source) => [source, config.cluster === null ? source : allOf(source)]),
   );
   /** Asks the first server that answers. */
   const first = async <T>(

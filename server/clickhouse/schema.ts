@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { ROOT } from '../config/package-root.ts';
 import { columnOf, pathOf } from '../store/index.ts';
 
@@ -42,7 +42,7 @@ export function schemaStatements({ cluster, replicated, days, members }: SchemaO
       ? `replicated_deduplication_window = ${TOKENS}, replicated_deduplication_window_seconds = ${TOKEN_SECONDS}`
       : `non_replicated_deduplication_window = ${TOKENS}`,
   });
-  return SOURCES.flatMap((source) => {
+  return allSources().flatMap((source) => {
     const table = text
       .replaceAll(/^--.*\n/gm, '')
       .replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words(source)[word] ?? whole)
@@ -57,7 +57,7 @@ export function schemaStatements({ cluster, replicated, days, members }: SchemaO
 }
 
 function memberColumns(source: Source, members: Members): string[] {
-  return members[source].map((member) => columnOf(pathOf(member)));
+  return (members[source] ?? []).map((member) => columnOf(pathOf(member)));
 }
 
 /** The table that reads a source's rows of every shard. */

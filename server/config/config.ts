@@ -1,4 +1,4 @@
-import type { Source } from '../../ingest/index.ts';
+import { defineSources, type Source } from '../../ingest/index.ts';
 import { nearestOf } from './nearest-name.ts';
 import {
   age,
@@ -16,6 +16,7 @@ import {
   port,
   serverUrls,
   sizeWithin,
+  sourceNames,
   sqlName,
 } from './parse.ts';
 
@@ -102,6 +103,16 @@ export const SETTINGS = [
     parse: anyText,
     description:
       'A folder of your own endpoints, one .sql file each, in addition to the built-in ones. Read at the start and on SIGHUP.',
+  },
+  {
+    name: 'TAILPOND_SOURCES',
+    key: 'sources',
+    default: '',
+    expected:
+      'names of small letters, digits and _, each once, that do not end with _all, such as nginx_logs,worker_logs',
+    parse: sourceNames,
+    description:
+      'Sources of your own beside the built-in ones, each with a folder, a table and a view of its name: nginx_logs,worker_logs.',
   },
   {
     name: 'TAILPOND_LOG_LEVEL',
@@ -327,9 +338,16 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Defines the sources that the environment names; none where what it says is no list of them. */
+export function takeSources(env: Environment): void {
+  defineSources(sourceNames(env.TAILPOND_SOURCES?.trim() ?? '') ?? []);
+}
+
 /** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are not one. */
 export function readConfig(env: Environment): { config: Config; warnings: string[] } {
   const faults: string[] = [];
+  // Other settings name them.
+  takeSources(env);
   const parsed = (setting: Setting): unknown => {
     const text = env[setting.name]?.trim() || setting.default;
     if (text === '') return null;
@@ -358,6 +376,7 @@ function configOf({
   maxDisk,
   rateLimit,
   columns,
+  sources: _defined,
   clickhouseUrl: urls,
   clickhouseDatabase: database,
   clickhouseUser: user,

@@ -1,4 +1,4 @@
-import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, isSource, type Source } from '../../ingest/index.ts';
 
 // What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is not one.
 
@@ -69,10 +69,20 @@ export function perSource(text: string, read: (text: string) => number | null) {
 }
 
 export function ofEach(all: number, own?: ReadonlyMap<Source, number>): Record<Source, number> {
-  return Object.fromEntries(SOURCES.map((source) => [source, own?.get(source) ?? all])) as Record<
-    Source,
-    number
-  >;
+  return Object.fromEntries(
+    allSources().map((source) => [source, own?.get(source) ?? all]),
+  ) as Record<Source, number>;
+}
+
+const SOURCE = /^[a-z][a-z0-9_]{0,62}$/;
+const MAX_SOURCES = 64;
+
+/** Sources of an operator's own, `nginx_logs,worker_logs`. What ClickHouse calls a source on all shards is none. */
+export function sourceNames(text: string): Source[] | null {
+  const names = text.split(',').map((name) => name.trim());
+  const isRight = names.every((name) => SOURCE.test(name) && !name.endsWith('_all'));
+  const areOnce = new Set(names).size === names.length;
+  return isRight && areOnce && names.length <= MAX_SOURCES ? names : null;
 }
 
 /** Names of members that a path can hold, and that need no quotes. */
@@ -85,14 +95,24 @@ export function memberLists(text: string): Record<Source, string[]> | null {
   const lists = memberLists.none();
   for (const part of text.split(',')) {
     const [name = '', member = '', ...rest] = part.split('=').map((each) => each.trim());
-    const isNew = isSource(name) && !lists[name].includes(member);
-    if (!isNew || rest.length > 0 || member.length > 128 || !MEMBER.test(member)) return null;
-    if (lists[name].push(member) > MAX_MEMBERS) return null;
+    const list = isSource(name) ? lists[name] : undefined;
+    if (
+      !list ||
+      list.includes(member) ||
+      rest.length > 0 ||
+      member.length > 128 ||
+      !MEMBER.test(member)
+    )
+      return null;
+    if (list.push(member) > MAX_MEMBERS) return null;
   }
   return lists;
 }
 memberLists.none = () =>
-  Object.fromEntries(SOURCES.map((source) => [source, [] as string[]])) as Record<Source, string[]>;
+  Object.fromEntries(allSources().map((source) => [source, [] as string[]])) as Record<
+    Source,
+    string[]
+  >;
 
 export function onOrOff(text: string): boolean | null {
   return text === 'on' || text === 'off' ? text === 'on' : null;
@@ -105,7 +125,7 @@ export function age(text: string): number | null {
   return ms >= 3_600_000 ? ms : null;
 }
 
-/** From 16MB: a store of nine empty tables takes some, and below a few row groups there is nothing to choose from. */
+/** From 16MB: a store of empty tables takes some, and below a few row groups there is nothing to choose from. */
 export function diskSize(text: string): number | null {
   const size = bytes(text);
   return size !== null && size >= 16e6 ? size : null;

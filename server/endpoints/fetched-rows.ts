@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+import { isSource, type Source } from '../../ingest/index.ts';
 import type { FetchedView, Reads, Translation } from '../caller-sql/index.ts';
 import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
 import type { Path, Shape } from '../records/shapes.ts';
@@ -43,7 +43,7 @@ const NEWEST = [2000, 20_000];
 
 /** Begins a name that nobody who writes SQL knows. */
 const MARK = `fetched_${randomUUID().replaceAll('-', '')}_`;
-const NAME = new RegExp(`"?${MARK}(${SOURCES.join('|')})"?`, 'g');
+const NAME = new RegExp(`"?${MARK}([a-z][a-z0-9_]*)"?`, 'g');
 
 /** What stands for the tables of sources until their rows are fetched. */
 export const FETCHED: FetchedNames = {

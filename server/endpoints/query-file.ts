@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import type { View } from '../caller-sql/index.ts';
 import type { Statement } from '../clickhouse/select.ts';
 import { PARAMETER_TYPES, type Parameter, type ParameterType } from '../http/route.ts';
@@ -173,7 +173,7 @@ function forEachSource(text: string, directive: Directive | undefined, fail: Fai
   if (definition.includes('--'))
     return fail(line, `--! each_source: no comment may stand in ${name}`);
   const named = (source: string) => definition.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
-  const [first = '', ...others] = SOURCES.map(named);
+  const [first = '', ...others] = allSources().map(named);
   const all = [first, ...others.map((copy) => copy.replaceAll(/\s+/g, ' '))].join(', ');
   // A function, since `$` in the text would mean something.
   return text.replace(definition, () => all);

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { isSource, SOURCES } from '../../ingest/index.ts';
+import { allSources, isSource } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
@@ -30,7 +30,7 @@ export async function filterOf(
   const { source } = request.params;
   if (!isSource(source))
     throw new AppError('SOURCE_UNKNOWN', {
-      detail: `There is no source ${JSON.stringify(source)}; there are ${SOURCES.join(', ')}.`,
+      detail: `There is no source ${JSON.stringify(source)}; there are ${allSources().join(', ')}.`,
     });
   const given = readParameters({ parameters }, searchOf(request.url));
   const { project: pin } = accessOf(response);

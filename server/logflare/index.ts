@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { READ, type Route } from '../http/route.ts';
-import { LOGFLARE_NAMES } from '../push/source.ts';
+import { logflareName } from '../push/source.ts';
 import type { Limits } from '../store/index.ts';
 
 const OTHERWISE =
@@ -30,15 +30,15 @@ export function logflareRoutes(limits: Pick<Limits, 'keepMs'>): Route[] {
       scope: 'query',
       summary: 'The sources, as Logflare lists them',
       answer: 'LogflareSources',
-      handler: list(SOURCES.map(inItsFields)),
+      handler: list(allSources().map(inItsFields)),
     },
   ];
 
   function inItsFields(source: Source, index: number) {
-    const days = limits.keepMs[source] / DAY_MS;
+    const days = (limits.keepMs[source] ?? Infinity) / DAY_MS;
     return {
       id: index + 1,
-      name: LOGFLARE_NAMES[source],
+      name: logflareName(source),
       // Logflare's is a UUID; what names a source here is its name.
       token: source,
       retention_days: Number.isFinite(days) ? days : null,

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type Ingest, SOURCES, type SourceStatus } from '../../ingest/index.ts';
+import { allSources, type Ingest, type SourceStatus } from '../../ingest/index.ts';
 import type { LedgerEntry } from '../store/index.ts';
 import { lookedUp, type Readings } from './at-scrape.ts';
 import type { KeptLedger } from './ledger.ts';
@@ -71,7 +71,7 @@ export function ingestMetrics(
 
 function refused(ingest: Pick<Ingest, 'status'>): Readings {
   const all = ingest.status().refused;
-  return [...SOURCES, null].map((source) => [
+  return [...allSources(), null].map((source) => [
     { source: source ?? 'none' },
     all.filter((refusal) => refusal.source === source).length,
   ]);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { SOURCES } from '../../ingest/source.ts';
 
 /** What the answers hold that the console reads, which has its types from here. The tests hold every answer against these: they are strict. */
 
@@ -7,7 +6,9 @@ const moment = z.string().meta({ description: 'ISO 8601 in UTC', format: 'date-t
 const count = z.number().int().nonnegative();
 const text = z.string();
 
-export const SourceName = z.enum(SOURCES).meta({ id: 'SourceName' });
+export const SourceName = z
+  .string()
+  .meta({ id: 'SourceName', description: 'The name of a source, such as edge_logs' });
 
 export const Entry = z
   .strictObject({

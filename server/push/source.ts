@@ -1,9 +1,9 @@
-import { isSource, SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, isSource, type Source, type SupabaseSource } from '../../ingest/index.ts';
 import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
 
 /** The sources as Logflare calls them, so that what ships to Logflare need not be told other names. */
-export const LOGFLARE_NAMES: Readonly<Record<Source, string>> = {
+export const LOGFLARE_NAMES: Readonly<Record<SupabaseSource, string>> = {
   edge_logs: 'cloudflare.logs.prod',
   postgres_logs: 'postgres.logs',
   function_edge_logs: 'deno-relay-logs',
@@ -14,6 +14,11 @@ export const LOGFLARE_NAMES: Readonly<Record<Source, string>> = {
   postgrest_logs: 'postgREST.logs.prod',
   pgbouncer_logs: 'pgbouncer.logs.prod',
 };
+
+/** What Logflare calls a source; it knows an operator's own by no other name. */
+export function logflareName(source: Source): string {
+  return (LOGFLARE_NAMES as Readonly<Record<Source, string>>)[source] ?? source;
+}
 
 /** Logflare's two parameters; `source` holds a token there, and one of the names here. */
 const PARAMETERS = ['source_name', 'source'];
@@ -35,11 +40,13 @@ export function sourceOf(url: string, inPath: string | undefined): Source {
     const detail = `Expected the source once, as /api/logs/<source> or /api/logs?source_name=<source>, got ${shown(given)}.`;
     throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'source_name', detail }] });
   }
-  const source = isSource(name) ? name : SOURCES.find((one) => LOGFLARE_NAMES[one] === name);
+  const source = isSource(name) ? name : allSources().find((one) => logflareName(one) === name);
   if (source) return source;
-  const allowed = SOURCES.map((one) => `${one} (${LOGFLARE_NAMES[one]})`).join(', ');
+  const allowed = allSources().map((one) =>
+    logflareName(one) === one ? one : `${one} (${logflareName(one)})`,
+  );
   throw new AppError('SOURCE_UNKNOWN', {
-    detail: `Expected one of ${allowed}, got ${shown([name])}.`,
+    detail: `Expected one of ${allowed.join(', ')}, got ${shown([name])}.`,
   });
 }
 

@@ -1,6 +1,6 @@
 import { lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Ingest, type IngestLog, type Sink, SOURCES } from '../../ingest/index.ts';
+import { allSources, type Ingest, type IngestLog, type Sink } from '../../ingest/index.ts';
 import type { Store } from '../store/index.ts';
 import { isPushPath, pushFolder, type SealedFile, sync } from './spool-file.ts';
 
@@ -134,7 +134,7 @@ export async function recoverSpool(
 
 async function pushPaths(logs: string): Promise<string[]> {
   const paths: string[] = [];
-  for (const source of SOURCES) {
+  for (const source of allSources()) {
     const names = await readdir(join(logs, pushFolder(source)), { withFileTypes: true }).catch(
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { type IngestLog, SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type IngestLog, type Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import type { SpoolCleanup } from './spool-cleanup.ts';
 import { createPushFile, type PushFile } from './spool-file.ts';
@@ -37,7 +37,7 @@ export function openPushFiles(options: PushFilesOptions): PushFiles {
   const kept = (): number =>
     [...writers.values()].reduce((sum, { size }) => sum + size, options.removal.bytes());
   const writers: ReadonlyMap<Source, Writer> = new Map(
-    SOURCES.map((source) => [source, new Writer(source, options, kept)]),
+    allSources().map((source) => [source, new Writer(source, options, kept)]),
   );
   const timer = setInterval(() => {
     for (const writer of writers.values()) writer.sealOld();

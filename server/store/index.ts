@@ -23,6 +23,7 @@ import { type QueryRows, queryRows } from './read/query-rows.ts';
 import { createSpans, newestBytes, type Span } from './read/time-span.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
+import { addSourceTables, type FormerSource } from './source-tables.ts';
 import { type TextCondition, textConditions } from './text-filter/filters.ts';
 import type { TornCommit } from './torn-log.ts';
 import { ingestStatements, timestampExpression } from './write/statements.ts';
@@ -58,6 +59,7 @@ export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from
 export type { Span } from './read/time-span.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
+export { SourceRefused } from './source-tables.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */
@@ -114,6 +116,8 @@ export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, P
   readonly settling: Settling;
   /** The members of each source that have columns of their own. */
   readonly members: ReadonlyMap<Source, MemberSet>;
+  /** Sources that the settings do not name any more, with rows that stay. */
+  readonly formerSources: readonly FormerSource[];
   /** For how long nothing has been written, ms; 0 while something is, or while a copy is made or all is read. */
   quietMs(): number;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
@@ -170,6 +174,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const connection = await engine.connect();
     await migrate(connection, join(sql, 'schema'));
+    const formerSources = await addSourceTables(connection, join(sql, 'source', 'table.sql'));
     const members = await addMemberColumns(connection, options.members ?? null);
     const ingest = join(sql, 'ingest');
     const databaseBytes = () => statSync(database).size;
@@ -315,6 +320,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       retention,
       settling,
       members,
+      formerSources,
       quietMs: () => (background.busy() ? 0 : writer.quietMs()),
       commits: () => writer.commits(),
       query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),

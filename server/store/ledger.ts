@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { isoUtc, type Plain } from './plain-values.ts';
 import type { Spans } from './read/time-span.ts';
 
@@ -65,14 +65,14 @@ export async function incrementCounters(
   await connection.run(`insert into ledger values ${entries.join(', ')}`);
 }
 
-/** The entry of every source, in the order of `SOURCES`. `sizes` gives the bytes that each takes. */
+/** The entry of every source, in the order of `allSources()`. `sizes` gives the bytes that each takes. */
 export async function readLedger(
   spans: Pick<Spans, 'stored'>,
   sizes: () => Promise<ReadonlyMap<Source, number>>,
 ): Promise<LedgerEntry[]> {
   const stored = await spans.stored();
   const bytes = await sizes();
-  return SOURCES.map((source) => {
+  return allSources().map((source) => {
     const { entry, count, oldestUs, newestUs, oldestIngestedUs } = stored.get(source) ?? {};
     return numbers({
       ...entry,

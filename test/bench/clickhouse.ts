@@ -2,7 +2,7 @@
 // would write them for ClickHouse.
 import { join } from 'node:path';
 import { Session } from 'chdb';
-import { SOURCES } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES } from '../../ingest/index.ts';
 import type { DataFile } from './dataset.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
 import { memoryMb } from './memory.ts';
@@ -10,7 +10,7 @@ import { memoryMb } from './memory.ts';
 async function load({ folder, files }: LoadJob) {
   const session = new Session(join(folder, 'clickhouse'));
   session.query('create database if not exists bench');
-  for (const source of SOURCES) session.query(table(source));
+  for (const source of SUPABASE_SOURCES) session.query(table(source));
   const begin = performance.now();
   for (const file of files) session.query(insert(file));
   const ms = performance.now() - begin;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
 import { type LinesOptions, lines } from './lines.ts';
 import { progress } from './progress.ts';
 
 export interface DataFile {
-  readonly source: Source;
+  readonly source: SupabaseSource;
   readonly path: string;
   readonly lines: number;
   readonly bytes: number;
@@ -30,7 +30,7 @@ export function writeDataset(
   folder: string,
   { rows, seed, others }: { rows: number; seed: number; others: boolean },
 ): Promise<Dataset> {
-  const each = others ? Math.ceil(rows / 10 / (SOURCES.length - 1)) : 0;
+  const each = others ? Math.ceil(rows / 10 / (SUPABASE_SOURCES.length - 1)) : 0;
   return writeFiles(folder, { seed }, (source) => (source === 'edge_logs' ? rows : each));
 }
 
@@ -38,15 +38,15 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 
 /** Writes `rows` lines of one project over the last 30 days: six tenths are edge lines, the other sources have the rest. */
 export function writeMonth(folder: string, rows: number, form: Form): Promise<Dataset> {
-  const each = Math.round((rows * 0.4) / (SOURCES.length - 1));
-  const edge = rows - each * (SOURCES.length - 1);
+  const each = Math.round((rows * 0.4) / (SUPABASE_SOURCES.length - 1));
+  const edge = rows - each * (SUPABASE_SOURCES.length - 1);
   return writeFiles(folder, form, (source) => (source === 'edge_logs' ? edge : each), MONTH_MS);
 }
 
 /** Writes `rows` lines of each of `sources`. */
 export function writeLines(
   folder: string,
-  sources: readonly Source[],
+  sources: readonly SupabaseSource[],
   { rows, ...options }: { rows: number } & Form,
 ): Promise<Dataset> {
   return writeFiles(folder, options, (source) => (sources.includes(source) ? rows : 0));
@@ -57,7 +57,7 @@ type Form = Pick<LinesOptions, 'seed' | 'projects' | 'arrays'>;
 async function writeFiles(
   folder: string,
   form: Form,
-  rowsOf: (source: Source) => number,
+  rowsOf: (source: SupabaseSource) => number,
   spanMs = WEEK_MS,
 ): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -65,9 +65,9 @@ async function writeFiles(
   const files: DataFile[] = [];
   const bar = progress(
     'lines',
-    SOURCES.reduce((total, source) => total + rowsOf(source), 0),
+    SUPABASE_SOURCES.reduce((total, source) => total + rowsOf(source), 0),
   );
-  for (const source of SOURCES) {
+  for (const source of SUPABASE_SOURCES) {
     const count = rowsOf(source);
     if (count === 0) continue;
     const path = join(folder, `${source}.ndjson`);

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SOURCES } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES } from '../../ingest/index.ts';
 import type { Bench } from './bench.ts';
 import { withService } from './http.ts';
 import { progress } from './progress.ts';
@@ -68,7 +68,7 @@ export async function write(folder: string, writing?: (n: number, source: string
   const due = () => ((performance.now() - begin) * LINES_PER_SECOND) / 1000;
   for (let n = 0; n < SECONDS * LINES_PER_SECOND; await delay(1)) {
     for (; n < due() && n < SECONDS * LINES_PER_SECOND; n++) {
-      const source = SOURCES[n % SOURCES.length] ?? 'edge_logs';
+      const source = SUPABASE_SOURCES[n % SUPABASE_SOURCES.length] ?? 'edge_logs';
       writing?.(n, source);
       appendFileSync(join(folder, 'logs', source, 'app.ndjson'), lineOf(n));
     }

@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
 import { PROJECTS, projectsAt } from './projects.ts';
 import { type Random, randomOf } from './random.ts';
 
@@ -18,8 +18,12 @@ export interface LinesOptions {
 }
 
 /** `count` log lines of a source without newline, oldest first, spread evenly over the time. */
-export function* lines(source: Source, count: number, options: LinesOptions): Generator<string> {
-  const random = randomOf(options.seed + SOURCES.indexOf(source));
+export function* lines(
+  source: SupabaseSource,
+  count: number,
+  options: LinesOptions,
+): Generator<string> {
+  const random = randomOf(options.seed + SUPABASE_SOURCES.indexOf(source));
   const start = options.end - options.spanMs;
   const projectAt = projectsAt(options.projects ?? PROJECTS);
   for (let i = 1; i <= count; i++) {
@@ -71,7 +75,7 @@ const AGENTS = [
 ];
 
 /** One line of each source, in the form that a Supabase ships it; those of edge_logs have about 950 bytes. */
-const LINES: Record<Source, (random: Random, project: string, at: string) => Line> = {
+const LINES: Record<SupabaseSource, (random: Random, project: string, at: string) => Line> = {
   edge_logs({ below, pick, hex }, project) {
     const path = pick(AREAS);
     const search = `?select=*&id=eq.${below(1e6)}`;

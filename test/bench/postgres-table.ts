@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from } from 'pg-copy-streams';
-import type { Source } from '../../ingest/index.ts';
+import type { SupabaseSource } from '../../ingest/index.ts';
 import type { DataFile } from './dataset.ts';
 
 const BLOCK_BYTES = 1 << 18;
 
 /** A table as Logflare keeps self-hosted logs in it. */
-export async function createTable(client: Client, source: Source): Promise<void> {
+export async function createTable(client: Client, source: SupabaseSource): Promise<void> {
   await client.query(`create table ${source} (
     id text primary key,
     timestamp timestamptz not null,

@@ -1,6 +1,6 @@
 // PostgreSQL as Logflare keeps self-hosted logs in it: metadata as JSONB, a BRIN index on time, a primary key on id,
 // loaded by COPY. The lines are turned into COPY's form on the way, while the server stores those before.
-import { SOURCES } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES } from '../../ingest/index.ts';
 import { startCluster } from './cluster.ts';
 import { type AskJob, doJob, type LoadJob, sampleOf, timeAll } from './job.ts';
 import { copy, createTable } from './postgres-table.ts';
@@ -8,7 +8,7 @@ import { copy, createTable } from './postgres-table.ts';
 async function load({ folder, files }: LoadJob) {
   const { client, memoryMb, close } = await startCluster(folder);
   try {
-    for (const source of SOURCES) {
+    for (const source of SUPABASE_SOURCES) {
       await createTable(client, source);
     }
     const begin = performance.now();

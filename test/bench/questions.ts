@@ -1,16 +1,16 @@
-import type { Source } from '../../ingest/index.ts';
+import type { SupabaseSource } from '../../ingest/index.ts';
 
 /** A question that a log page of Supabase Studio asks, in its dialect, and as somebody writes it who knows DuckDB. */
 export interface OwnQuestion {
   readonly name: string;
-  readonly source: Source;
+  readonly source: SupabaseSource;
   readonly own: string;
   /** Over a table `entries` with the view's columns. */
   readonly hand: string;
 }
 
 /** Sources that are asked, each with the full number of lines. */
-export const ASKED: readonly Source[] = ['edge_logs', 'postgres_logs', 'auth_logs'];
+export const ASKED: readonly SupabaseSource[] = ['edge_logs', 'postgres_logs', 'auth_logs'];
 
 const EDGE = `from edge_logs t cross join unnest(metadata) as m cross join unnest(m.request) as request
   cross join unnest(m.response) as response`;

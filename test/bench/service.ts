@@ -5,7 +5,7 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Source } from '../../ingest/index.ts';
+import type { SupabaseSource } from '../../ingest/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { owned } from './child.ts';
 import type { Dataset } from './dataset.ts';
@@ -22,7 +22,7 @@ export interface Service {
   rows(): Promise<number>;
   until(rows: number): Promise<void>;
   /** Waits until so many rows of a source are settled; those that fill no run never are. */
-  untilSettled(rows: number, source?: Source): Promise<void>;
+  untilSettled(rows: number, source?: SupabaseSource): Promise<void>;
   /** The body of an answer. */
   get(path: string): Promise<string>;
   /** The body of an endpoint's answer. */
@@ -91,7 +91,7 @@ export async function startService(
     const { result } = JSON.parse(await ok('/api/ledger')) as { result: { rows?: number }[] };
     return result.reduce((sum, row) => sum + Number(row.rows ?? 0), 0);
   };
-  const settled = async (source: Source) => {
+  const settled = async (source: SupabaseSource) => {
     const line = new RegExp(`^tailpond_settled_rows_total\\{source="${source}"\\} (\\d+)$`, 'm');
     return Number(line.exec(await ok('/metrics'))?.[1]);
   };

@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
 import { BOUNDS, type Event, PROJECT } from './events.ts';
 import type { Json } from './shape.ts';
 
@@ -12,7 +12,7 @@ export type Row = Readonly<{
 }>;
 
 /** What a request may see: the rows of each view. */
-export type Dataset = Readonly<Record<Source, readonly Row[]>>;
+export type Dataset = Readonly<Record<SupabaseSource, readonly Row[]>>;
 
 /** The parameters beside `sql`: a lower bound that is exclusive and an upper one that is inclusive, in microseconds. */
 export interface Window {
@@ -28,10 +28,9 @@ export const WINDOWS: readonly Window[] = [
 
 /** What of the entries a request of our project may see within a window. */
 export function datasetOf(events: readonly Event[], { after, until }: Window): Dataset {
-  const dataset = Object.fromEntries(SOURCES.map((source) => [source, []])) as unknown as Record<
-    Source,
-    Row[]
-  >;
+  const dataset = Object.fromEntries(
+    SUPABASE_SOURCES.map((source) => [source, []]),
+  ) as unknown as Record<SupabaseSource, Row[]>;
   for (const event of events) {
     const row = stored(event);
     if (row.project !== PROJECT) continue;

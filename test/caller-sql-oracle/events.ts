@@ -1,4 +1,4 @@
-import type { Source } from '../../ingest/index.ts';
+import type { SupabaseSource } from '../../ingest/index.ts';
 import { type Random, randomOf } from '../bench/random.ts';
 import { auth, platformAuth } from './auth.ts';
 import {
@@ -19,7 +19,7 @@ import { type Json, type Shape, weighted } from './shape.ts';
 
 /** An entry as it is shipped. */
 export interface Event {
-  readonly source: Source;
+  readonly source: SupabaseSource;
   /** Microseconds since the epoch. */
   readonly moment: number;
   readonly line: Readonly<Record<string, Json>>;
@@ -57,7 +57,7 @@ interface Mixture {
   readonly other?: Maker;
 }
 
-const MIXTURE: Record<Source, Mixture> = {
+const MIXTURE: Record<SupabaseSource, Mixture> = {
   edge_logs: { count: 1700, shape: platformEdge, other: kong },
   postgres_logs: { count: 700, shape: platformDatabase, other: database },
   function_edge_logs: { count: 500, shape: platformRelay, other: relay },
@@ -72,10 +72,10 @@ const MIXTURE: Record<Source, Mixture> = {
 /** Some thousand entries of all sources over two days, the same for the same seed; most lie in the last six hours. */
 export function events(seed: number): Event[] {
   const random = randomOf(seed);
-  return (Object.keys(MIXTURE) as Source[]).flatMap((source) => eventsOf(source, random));
+  return (Object.keys(MIXTURE) as SupabaseSource[]).flatMap((source) => eventsOf(source, random));
 }
 
-function eventsOf(source: Source, random: Random): Event[] {
+function eventsOf(source: SupabaseSource, random: Random): Event[] {
   const { count, shape, other = shape } = MIXTURE[source];
   const taken = new Set(BOUNDS);
   const all = Array.from({ length: count }, (_, i) => {
@@ -141,7 +141,7 @@ function marred(shape: Shape, random: Random): Shape {
 }
 
 function event(
-  source: Source,
+  source: SupabaseSource,
   moment: number,
   id: string,
   project: string | null,

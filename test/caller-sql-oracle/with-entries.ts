@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCES } from '../../ingest/index.ts';
+import { SUPABASE_SOURCES } from '../../ingest/index.ts';
 import {
   eventually,
   type Service,
@@ -49,12 +49,12 @@ export function withEntries<T>(
 
 async function settle(data: string): Promise<void> {
   await withStore(data, async ({ settling }) => {
-    for (const source of SOURCES.slice(0, -1)) await settling.settle(source, 1);
+    for (const source of SUPABASE_SOURCES.slice(0, -1)) await settling.settle(source, 1);
   });
 }
 
 function drop(data: string, all: readonly Event[]): void {
-  for (const source of SOURCES) {
+  for (const source of SUPABASE_SOURCES) {
     const lines = all.filter((event) => event.source === source);
     mkdirSync(join(data, 'logs', source), { recursive: true });
     writeFileSync(

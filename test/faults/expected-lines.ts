@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { withStore } from '../support/helpers.ts';
 
 /**
@@ -43,7 +43,7 @@ const NONE: Limits = [0, 0];
 /** New expectedLines; `name` tells the lines of one test, or of one writer, from those of others. */
 export function newExpectedLines(name = 'line'): ExpectedLines {
   const pages = new Map<Source, Page>(
-    SOURCES.map((source) => [source, { rows: new Map(), rejected: new Map() }]),
+    allSources().map((source) => [source, { rows: new Map(), rejected: new Map() }]),
   );
   const page = (source: Source) => pages.get(source) as Page;
   let sequence = 0;

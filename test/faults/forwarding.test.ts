@@ -5,7 +5,7 @@ import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
 import { type Fate, openProxy } from '../clickhouse/proxy.ts';
 import {
@@ -88,7 +88,7 @@ describe('rows that are forwarded to ClickHouse', () => {
       await withService(
         data,
         async (service) => {
-          for (const source of SOURCES) dropLines(data, expected, 300, source);
+          for (const source of allSources()) dropLines(data, expected, 300, source);
           dropLines(data, expected, 60_000);
           await forwarded(service, expected);
           dropLines(data, expected, 10);
@@ -715,7 +715,7 @@ async function differences(
   expected: readonly ExpectedLines[],
 ): Promise<string[]> {
   const found: string[] = [];
-  for (const source of SOURCES) {
+  for (const source of allSources()) {
     const answer = await client.query({
       query: `select id, count() as times from ${source} group by id`,
       format: 'JSONEachRow',

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { eventually, type Service, type SpawnOptions, withService } from '../support/helpers.ts';
 import type { ExpectedLines } from './expected-lines.ts';
@@ -58,7 +58,7 @@ export async function ledger(service: Service): Promise<LedgerEntry[]> {
 
 /** Waits until the ledger counts what the expectedLines say now, of every source, and nothing of it was removed. */
 export async function allStored(service: Service, expectedLines: ExpectedLines): Promise<void> {
-  const expected = SOURCES.map((source) => {
+  const expected = allSources().map((source) => {
     const { rows, rejected } = expectedLines.expected(source);
     return { source, rows, rejected, lines: rows + rejected, stored: rows };
   });

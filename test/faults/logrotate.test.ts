@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { INSTALL, LOGROTATE, logrotate } from '../e2e/shippers/shippers.ts';
 import { eventually, type Service, TOKEN, withService } from '../support/helpers.ts';
 import { faultCase, LONG, notHere } from './case.ts';
@@ -42,7 +42,7 @@ describe('logrotate, with two rotated files kept', () => {
     every,
     () =>
       withSetup(async (setup) => {
-        const files = SOURCES.map((source) =>
+        const files = allSources().map((source) =>
           WAYS.map((_, n) => setup.at(`way-${n}x/app.log`, source)),
         );
         const rules = WAYS.map((way, n) => {
@@ -52,7 +52,7 @@ describe('logrotate, with two rotated files kept', () => {
         const turn = async () => {
           // With `dateext` names tell of seconds: logrotate passes over a log whose name of this one is taken.
           await delay(1000 - (Date.now() % 1000));
-          for (const [i, source] of SOURCES.entries())
+          for (const [i, source] of allSources().entries())
             for (const path of files[i] ?? []) appendFileSync(path, setup.lines(2, source));
           await logrotate(setup.data, rules);
         };
@@ -60,7 +60,7 @@ describe('logrotate, with two rotated files kept', () => {
           for (let n = 0; n < count; n++) {
             await turn();
             // One is read before the next, one after it; what two more have dropped must have been read.
-            if (service && n % 2 === 1) await holds(service, setup, SOURCES);
+            if (service && n % 2 === 1) await holds(service, setup, allSources());
           }
         };
         await withService(setup.data, async (service) => {
@@ -69,12 +69,12 @@ describe('logrotate, with two rotated files kept', () => {
         });
         await turns(1, null);
         await withService(setup.data, async (service) => {
-          await holds(service, setup, SOURCES);
+          await holds(service, setup, allSources());
           await turns(ROTATIONS / 2 - 1, service);
           await settles(
             service,
             setup,
-            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+            allSources().filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
         });
@@ -83,7 +83,7 @@ describe('logrotate, with two rotated files kept', () => {
           await settles(
             service,
             setup,
-            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+            allSources().filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
         });
@@ -97,7 +97,7 @@ describe('logrotate, with two rotated files kept', () => {
     () =>
       withSetup(async (setup) => {
         const until = performance.now() + MINUTES * 60_000;
-        const paths = SOURCES.map((source) => setup.at('app.log', source));
+        const paths = allSources().map((source) => setup.at('app.log', source));
         const rules = `${paths.join(' ')} {\nrotate 2\ncompress\ncreate\nmissingok\n}`;
         await withService(setup.data, async (service) => {
           const written: { readonly at: number; readonly lines: number }[] = [];
@@ -108,9 +108,9 @@ describe('logrotate, with two rotated files kept', () => {
               lines < due;
               lines++
             ) {
-              const source = SOURCES[lines % SOURCES.length] as Source;
+              const source = allSources()[lines % allSources().length] as Source;
               const line = setup.lines(1, source, 'x'.repeat(lines % 300));
-              if (!append(paths[SOURCES.indexOf(source)] ?? '', line))
+              if (!append(paths[allSources().indexOf(source)] ?? '', line))
                 setup.expectedLines.doubtful(line, source);
             }
             written.push({ at: performance.now(), lines });
@@ -138,7 +138,7 @@ describe('logrotate, with two rotated files kept', () => {
           await settles(
             service,
             setup,
-            SOURCES.filter((source) => source !== 'pgbouncer_logs'),
+            allSources().filter((source) => source !== 'pgbouncer_logs'),
           );
           expect(await service.end('SIGTERM')).to.equal(0);
         });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { SOURCES, type Source } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 import { fill, free } from './ballast.ts';
@@ -74,11 +74,11 @@ describe('push', () => {
           // Not ours: one that a shipper has named so, and one in a folder that a shipper calls push.
           const others = [at('push-1.ndjson'), at('push/app.ndjson'), at('push/push/00.ndjson')];
           for (const path of others) writeFileSync(path, lines(5));
-          for (const source of SOURCES) {
+          for (const source of allSources()) {
             const body = `[${linesOf(expectedLines, 20, source).join(',')}]`;
             expect(await push(service.url, source, body)).to.equal(200);
           }
-          expect(pushed(data)).to.have.length(SOURCES.length);
+          expect(pushed(data)).to.have.length(allSources().length);
           await allStored(service, expectedLines);
           await eventually(() => expect(pushed(data)).to.deep.equal([]), 60_000);
           // The same bytes again, perhaps in the same inode: another file.
@@ -468,7 +468,7 @@ function linesOf(
 
 /** The files of pushed lines that are there, relative to the logs folder. */
 function pushed(data: string): string[] {
-  return SOURCES.flatMap((source) => {
+  return allSources().flatMap((source) => {
     const folder = join(data, 'logs', source, 'push');
     if (!existsSync(folder)) return [];
     return readdirSync(folder)

@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { INSTALL } from '../e2e/shippers/shippers.ts';
 import { faultCase, notHere } from './case.ts';
 import { fakeTime } from './fake-time.ts';
@@ -90,7 +90,7 @@ describe('files that are like each other', () => {
               await settles(service, setup, [source]);
             },
             () => {
-              for (const other of SOURCES.filter((name) => name !== source)) {
+              for (const other of allSources().filter((name) => name !== source)) {
                 linkSync(path, setup.at('hard.log', other));
                 symlinkSync(path, setup.at('soft.log', other));
               }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { readToken } from '../../server/auth/root-token.ts';
 import { ConfigError, readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
@@ -38,10 +38,10 @@ describe('settings', () => {
       corsOrigin: null,
     });
     expect(Object.values(config.keepMs)).to.deep.equal(
-      Array(SOURCES.length).fill(30 * 24 * 3_600_000),
+      Array(allSources().length).fill(30 * 24 * 3_600_000),
     );
     expect(Object.values(config.maxSourceBytes)).to.deep.equal(
-      Array(SOURCES.length).fill(Infinity),
+      Array(allSources().length).fill(Infinity),
     );
     expect(warnings).to.deep.equal([]);
   });

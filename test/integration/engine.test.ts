@@ -298,6 +298,8 @@ describe('engine: the schema', () => {
       cpSync(join(ROOT, 'sql'), sql, { recursive: true });
       for (const name of readdirSync(join(sql, 'schema')))
         if (!name.startsWith('0001')) rmSync(join(sql, 'schema', name));
+      // It knew no other sources.
+      writeFileSync(join(sql, 'source', 'table.sql'), 'select 1');
       // One stored and one rejected line, as that version wrote them.
       const line = 'x'.repeat(5000);
       const first = '{"id":"1"}\n';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Response } from 'supertest';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 
 const LOGS = '/api/endpoints/query/logs.all?project=p';
@@ -447,7 +447,7 @@ describe('http: what can be looked up', () => {
       write('edge_logs/a.ndjson', text);
       await lines(3);
       const { body } = await get('/api/ledger');
-      expect(body.result).to.have.length(SOURCES.length);
+      expect(body.result).to.have.length(allSources().length);
       const of = (source: string) =>
         body.result.find((entry: { source: string }) => entry.source === source);
       expect(of('edge_logs')).to.deep.include({

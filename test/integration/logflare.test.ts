@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { writeTokenFile } from '../../server/auth/token-file.ts';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { LOGFLARE_NAMES } from '../../server/push/source.ts';
+import { logflareName } from '../../server/push/source.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
@@ -35,7 +35,7 @@ describe('what Studio asks Logflare for', () => {
     serving(async ({ get }) => {
       const { status, body } = await get('/api/sources');
       expect(status).to.equal(200);
-      expect(body.map(({ token }: { token: string }) => token)).to.deep.equal(SOURCES);
+      expect(body.map(({ token }: { token: string }) => token)).to.deep.equal(allSources());
       expect(body.map(({ name }: { name: string }) => name)).to.deep.equal([
         'cloudflare.logs.prod',
         'postgres.logs',
@@ -46,8 +46,9 @@ describe('what Studio asks Logflare for', () => {
         'storage.logs.prod.2',
         'postgREST.logs.prod',
         'pgbouncer.logs.prod',
+        'app_logs',
       ]);
-      expect(new Set(Object.values(LOGFLARE_NAMES))).to.have.property('size', SOURCES.length);
+      expect(new Set(allSources().map(logflareName))).to.have.property('size', allSources().length);
       expect(body[8]).to.deep.equal({
         id: 9,
         name: 'pgbouncer.logs.prod',

@@ -247,6 +247,7 @@ describe('logs.all: which entries', () => {
           'storage_logs',
           'postgrest_logs',
           'pgbouncer_logs',
+          'app_logs',
         ] as const;
         for (const source of others) served.write(`${source}/a.ndjson`, entry);
         for (const source of others) await served.lines(1, source);

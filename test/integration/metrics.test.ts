@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { writeTokenFile } from '../../server/auth/token-file.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { keepLedger } from '../../server/metrics/ledger.ts';
@@ -380,7 +380,7 @@ describe('metrics: queries and the cache', () => {
           const families = await ask();
           expect(requests(families, { status: 'aborted' })).to.equal(6);
           // The ledger's own query does not count as running.
-          expect(samplesOf(families, 'tailpond_stored_rows')).to.have.length(SOURCES.length);
+          expect(samplesOf(families, 'tailpond_stored_rows')).to.have.length(allSources().length);
           expect(sampleValue(families, 'tailpond_pool_running_queries', pool)).to.equal(0);
         });
       };

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources } from '../../ingest/index.ts';
 import { ShipmentMismatch } from '../../server/store/index.ts';
 import { type Ingesting, keep, unlimited, withFolder, withIngest } from '../support/helpers.ts';
 
@@ -153,7 +153,7 @@ async function forwardAll(
   outbox: Awaited<ReturnType<Ingesting['store']['outbox']>>,
 ) {
   const cuts: { day: string; rows: number; hasMore: boolean }[] = [];
-  for (const source of SOURCES)
+  for (const source of allSources())
     for (;;) {
       const cut = await outbox.cut(source, ENDPOINT, signal);
       if (!cut) break;

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { SOURCES } from '../../ingest/index.ts';
+import { allSources, SUPABASE_SOURCES } from '../../ingest/index.ts';
 import { openPushFiles } from '../../server/push/index.ts';
 import { LOGFLARE_NAMES } from '../../server/push/source.ts';
 import { tokenFile } from '../faults/http.ts';
@@ -56,7 +56,7 @@ describe('POST /api/logs', () => {
         );
         expect({ status, body }, source).to.deep.equal({ status: 200, body: LOGGED });
       }
-      for (const source of SOURCES) {
+      for (const source of SUPABASE_SOURCES) {
         const ledger = await served.lines(2, source);
         expect(ledger).to.include({ rows: 2, undated: 0 });
         const [row] = await served.rows(source);
@@ -241,7 +241,7 @@ describe('POST /api/logs', () => {
         expect(answer.body.code).to.equal(code);
         for (const part of parts) expect(answer.body.detail).to.include(part);
       };
-      const all = [...SOURCES, ...Object.values(LOGFLARE_NAMES)];
+      const all = [...allSources(), ...Object.values(LOGFLARE_NAMES)];
       await check('/api/logs?source_name=nope', 404, 'SOURCE_UNKNOWN', '"nope"', ...all);
       await check('/api/logs/Edge_logs', 404, 'SOURCE_UNKNOWN', '"Edge_logs"');
       await check('/api/logs/..%2Fedge_logs', 404, 'SOURCE_UNKNOWN', '../edge_logs');

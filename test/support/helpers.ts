@@ -11,9 +11,9 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent.js';
 import {
+  allSources,
   type IgnoredFile,
   type Ingest,
-  SOURCES,
   type Source,
   startIngest,
 } from '../../ingest/index.ts';
@@ -82,10 +82,9 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 50_0
   }
 }
 
-const NO_MEMBERS = Object.fromEntries(SOURCES.map((source) => [source, []])) as unknown as Record<
-  Source,
-  readonly string[]
->;
+const NO_MEMBERS = Object.fromEntries(
+  allSources().map((source) => [source, []]),
+) as unknown as Record<Source, readonly string[]>;
 
 export interface StoreSettings {
   readonly maxLine?: number;
@@ -97,7 +96,7 @@ export interface StoreSettings {
   /** The engine's memory limit, bytes; by default 300 MB. */
   readonly memory?: number;
   /** Members of metadata that get columns beside the built-in ones. */
-  readonly members?: Partial<Record<Source, readonly string[]>>;
+  readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** The clocks for storage times and for retention; by default the machine's. */
   readonly storeClock?: StoreClock;
 }
@@ -227,13 +226,13 @@ export function unlimited(): Limits {
 }
 
 /** Returns limits that keep rows for `ms`, and rows of some sources for another time. */
-export function keep(ms: number, others: Partial<Record<Source, number>> = {}): Limits {
-  const keepMs = Object.fromEntries(SOURCES.map((source) => [source, others[source] ?? ms]));
+export function keep(ms: number, others: Readonly<Record<Source, number>> = {}): Limits {
+  const keepMs = Object.fromEntries(allSources().map((source) => [source, others[source] ?? ms]));
   return { ...unlimited(), keepMs: keepMs as Limits['keepMs'] };
 }
 
 /** Returns limits of `maxBytes` for the store, and of other sizes for some sources. */
-export function size(maxBytes: number, others: Partial<Record<Source, number>> = {}): Limits {
+export function size(maxBytes: number, others: Readonly<Record<Source, number>> = {}): Limits {
   const { maxSourceBytes, ...rest } = unlimited();
   return { ...rest, maxBytes, maxSourceBytes: { ...maxSourceBytes, ...others } };
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import { openEngine } from '../engine.ts';
 import { goneRows } from '../read/time-span.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
@@ -69,7 +69,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
   const tables = (await rows('select table_name as name from duckdb_tables()')).map(
     ({ name }) => name,
   );
-  const entries = (await rows('select source from ledger')).map(({ source }) => source);
+  const entries = (await rows('select source from ledger')).map(({ source }) => String(source));
   await atOnce('rejected', () => readAll('rejected'));
   if (schema >= PIECES_SINCE) {
     await atOnce('rejected_rest', () => readAll('rejected_rest'));
@@ -80,7 +80,8 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
   if (schema >= FILTERS_SINCE) await atOnce('text_filters', () => readAll('text_filters'));
 
   const sources = [];
-  for (const source of SOURCES) {
+  // Those that the settings do not name any more have rows, too.
+  for (const source of new Set([...allSources(), ...entries])) {
     // A store of an older version has neither for a source that came later.
     if (!tables.includes(source) && !entries.includes(source)) continue;
     const found = await atOnce(source, async () => ({

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { columnOf, MEMBERS, type MemberSet, memberSet } from './members.ts';
+import { builtInMembers, columnOf, type MemberSet, memberSet } from './members.ts';
 
 /**
  * Gives each source's table the columns of its members. A set that is another than last time gets the next generation, for which
@@ -24,9 +24,10 @@ export async function addMemberColumns(
     columns.map(({ table_name: table, column_name: name }) => `${table} ${name}`.toLowerCase()),
   );
   const statements: string[] = [];
-  const sets = SOURCES.map((source): MemberSet => {
+  const sets = allSources().map((source): MemberSet => {
     const last = known.find((row) => row.source === source);
-    const list = wanted?.[source] ?? (last ? String(last.members).split(' ') : MEMBERS[source]);
+    const list =
+      wanted?.[source] ?? (last ? wordsOf(String(last.members)) : builtInMembers(source));
     const written = list.join(' ');
     const generation = Number(last?.generation ?? 0) + (last?.members === written ? 0 : 1);
     const set = memberSet(source, list, generation);
@@ -48,4 +49,8 @@ export async function addMemberColumns(
     await connection.run('checkpoint');
   }
   return new Map(sets.map((set) => [set.source, set]));
+}
+
+function wordsOf(text: string): string[] {
+  return text === '' ? [] : text.split(' ');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import type { Path, Shape } from '../../records/shapes.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Path, Shape } from '../../records/shapes.ts';
  * cardinality that are seldom asked for, such as `request.search`, are left in the JSON, as each would take a twentieth of the store.
  * The records on the way to a member are known, too, so that a question for `request.sb` passes over rows that have none.
  */
-export const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
+const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
   edge_logs: [
     'request.method',
     'request.path',
@@ -44,6 +44,14 @@ export const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
   pgbouncer_logs: ['level'],
 };
 
+/** What the loggers of applications write most. */
+const OF_APPLICATIONS = ['level', 'severity', 'status', 'method', 'path'];
+
+/** The members of a source that have columns without a setting. */
+export function builtInMembers(source: Source): readonly string[] {
+  return MEMBERS[source] ?? OF_APPLICATIONS;
+}
+
 /**
  * The built-in members and further ones, each once. Throws when a member stands within another one, or differs from another in letter
  * case alone: a structure holds neither.
@@ -51,8 +59,8 @@ export const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
 export function withMembers(
   more: Readonly<Record<Source, readonly string[]>>,
 ): Record<Source, string[]> {
-  const lists = SOURCES.map((source): [Source, string[]] => {
-    const list = [...new Set([...MEMBERS[source], ...more[source]])];
+  const lists = allSources().map((source): [Source, string[]] => {
+    const list = [...new Set([...builtInMembers(source), ...(more[source] ?? [])])];
     const [names, records] = [list.map(pathOf), recordsOf(list.map(pathOf))];
     const keys = [...names, ...records].map((path) => path.join('.').toLowerCase());
     const twin = keys.find((key, i) => keys.indexOf(key) !== i);

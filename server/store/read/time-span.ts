@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import type { Plain } from '../plain-values.ts';
 import type { QueryRows } from './query-rows.ts';
 
@@ -110,14 +110,14 @@ export function createSpans({ ask, moves }: SpansOptions): Spans {
       inTurn(async () => {
         const entries = await ask('select * from ledger');
         const entryOf = new Map(entries.map((entry) => [entry.source as Source, entry]));
-        const changed = SOURCES.filter((source) => {
+        const changed = allSources().filter((source) => {
           const seen = known.get(source)?.entry;
           const entry = entryOf.get(source);
           return !seen || !entry || seen.rows !== entry.rows || goneRows(seen) !== goneRows(entry);
         });
         await look(changed);
         return new Map(
-          SOURCES.map((source) => {
+          allSources().map((source) => {
             const found = known.get(source) as Known;
             if (changed.includes(source)) return [source, found];
             // The other counters of its entry may have gone up alone.

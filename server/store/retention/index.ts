@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
 import { incrementCounters } from '../ledger.ts';
 import { RUN_ROWS } from '../members/settle.ts';
@@ -93,9 +93,10 @@ export function createRetention(options: RetentionOptions): Retention {
   /** Whether there may be something to remove; cheap, and never wrong when it says no. */
   const isDue = async (limits: Limits, { trustedMs }: Moment, used: number) => {
     if (used > limits.maxBytes) return true;
-    if (SOURCES.some((source) => limits.maxSourceBytes[source] < used)) return true;
-    const heads = SOURCES.flatMap((source) => {
-      const keepMs = limits.keepMs[source];
+    if (allSources().some((source) => (limits.maxSourceBytes[source] ?? Infinity) < used))
+      return true;
+    const heads = allSources().flatMap((source) => {
+      const keepMs = limits.keepMs[source] ?? Infinity;
       if (keepMs === Infinity) return [];
       const cutoff = `make_timestamp_ms(${trustedMs - keepMs})`;
       const rejected = `select 1 from rejected where source = '${source}' and rejected_at < ${cutoff}`;
@@ -226,7 +227,7 @@ export function createRetention(options: RetentionOptions): Retention {
   const readSizes = async () => {
     const { parts } = await readParts();
     return new Map(
-      SOURCES.map((source): [Source, number] => {
+      allSources().map((source): [Source, number] => {
         const own = parts.filter((part) => part.source === source);
         return [source, own.reduce((sum, { groups }) => sum + bytesOf(groups), 0)];
       }),

@@ -66,7 +66,7 @@ export function plan(
 ): Step[] {
   const queues = parts.map((part) => ({
     ...part,
-    cutoffMs: moment.trustedMs - Math.max(FLOOR_MS, limits.keepMs[part.source]),
+    cutoffMs: moment.trustedMs - Math.max(FLOOR_MS, limits.keepMs[part.source] ?? Infinity),
     moments: storedAt(part.groups, moment.wallMs),
     next: 0,
   }));
@@ -101,7 +101,7 @@ export function plan(
     takeWhile(
       own,
       'size',
-      (first) => removable(first) && bytesLeft(own) > limits.maxSourceBytes[source],
+      (first) => removable(first) && bytesLeft(own) > (limits.maxSourceBytes[source] ?? Infinity),
     );
   }
   takeWhile(queues, 'size', (first) => removable(first) && used > limits.maxBytes);

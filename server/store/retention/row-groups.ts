@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import { IS_SORTED } from '../members/members.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
@@ -69,7 +69,7 @@ export function groupReader(folder: string, ask: QueryRows) {
 
   const rejected = async () => {
     const { groups, deadBytes } = await groupsOf('rejected', 'rejected_at');
-    const bySource = new Map<Source, RowGroup[]>(SOURCES.map((source) => [source, []]));
+    const bySource = new Map<Source, RowGroup[]>(allSources().map((source) => [source, []]));
     if (groups.length > 0) {
       const first = groups.map((_, i) => (i === 0 ? 0 : groups[i - 1]?.until));
       const shares = await ask(
@@ -108,7 +108,7 @@ export function groupReader(folder: string, ask: QueryRows) {
 
   return async (): Promise<Parts> => {
     const tables = [];
-    for (const source of SOURCES) tables.push(await partOf(source));
+    for (const source of allSources()) tables.push(await partOf(source));
     const lines = await rejected();
     const ofPieces = await deadPieces();
     return {

@@ -1,4 +1,4 @@
-import { SOURCES } from '../../../ingest/index.ts';
+import { allSources } from '../../../ingest/index.ts';
 import type { Clock } from '../clock.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import type { Writer } from '../write/writer.ts';
@@ -45,7 +45,7 @@ export function trustedTime({
       `select epoch_ms(max(trusted_at)) as ms from retention_clock where trusted_at >= ${earliest}`,
     );
     if (saved.ms !== null) return Number(saved.ms);
-    const newest = SOURCES.map((source) => `select max(ingested_at) as newest from ${source}`);
+    const newest = allSources().map((source) => `select max(ingested_at) as newest from ${source}`);
     const stored = await one(
       `select epoch_ms(max(newest)) as ms from (${newest.join(' union all ')}) where newest between ${earliest} and make_timestamp_ms(${wallMs})`,
     );

@@ -1,4 +1,4 @@
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { SUPABASE_SOURCES, type SupabaseSource } from '../../../ingest/index.ts';
 import type { Dataset } from '../dataset.ts';
 import { ONE_ID } from '../events.ts';
 import {
@@ -45,7 +45,7 @@ const STATUS = {
 
 const AUTH_STATUS = 'ifnull(safe_cast(metadata.status as int64), 0)';
 
-const PAGES: Record<Source, Page> = {
+const PAGES: Record<SupabaseSource, Page> = {
   edge_logs: {
     joins: EDGE_RECORDS,
     columns: ['request.path', 'request.method', 'request.search', 'response.status_code'],
@@ -102,7 +102,7 @@ const PAGES: Record<Source, Page> = {
 };
 
 /** Filters that the pages offer: in SQL, and here. */
-const FILTERS: readonly (readonly [string, Source, string, Condition])[] = [
+const FILTERS: readonly (readonly [string, SupabaseSource, string, Condition])[] = [
   [
     'ok',
     'edge_logs',
@@ -242,7 +242,7 @@ const always: Condition = () => true;
 
 /** Lists, counts, charts and single entries of the page of each source, and the same behind its filters. */
 export const OWN_PAGES: readonly Request[] = [
-  ...SOURCES.flatMap((source) => [
+  ...SUPABASE_SOURCES.flatMap((source) => [
     listing(source),
     counting(source),
     charting(source, 'minute'),
@@ -256,7 +256,12 @@ export const OWN_PAGES: readonly Request[] = [
   ]),
 ];
 
-function listing(source: Source, filter?: string, sql?: string, condition = always): Request {
+function listing(
+  source: SupabaseSource,
+  filter?: string,
+  sql?: string,
+  condition = always,
+): Request {
   const { columns } = PAGES[source];
   return {
     name: named('list', source, filter),
@@ -277,7 +282,12 @@ limit 100
   };
 }
 
-function counting(source: Source, filter?: string, sql?: string, condition = always): Request {
+function counting(
+  source: SupabaseSource,
+  filter?: string,
+  sql?: string,
+  condition = always,
+): Request {
   return {
     name: named('count', source, filter),
     sql: `SELECT count(*) as count FROM ${source} ${joined(source)} ${sql ? `where (${sql})` : ''}`,
@@ -286,7 +296,7 @@ function counting(source: Source, filter?: string, sql?: string, condition = alw
 }
 
 function charting(
-  source: Source,
+  source: SupabaseSource,
   unit: 'minute' | 'hour',
   filter?: string,
   sql?: string,
@@ -312,7 +322,7 @@ order by timestamp asc
   };
 }
 
-function picking(source: Source): Request {
+function picking(source: SupabaseSource): Request {
   return {
     name: named('single', source),
     sql: `select id, timestamp, event_message, metadata from ${source} where id = "${ONE_ID}" limit 1;`,
@@ -320,17 +330,17 @@ function picking(source: Source): Request {
   };
 }
 
-function named(kind: string, source: Source, filter?: string): string {
+function named(kind: string, source: SupabaseSource, filter?: string): string {
   return [kind, source, ...(filter ? [filter] : [])].join('-');
 }
 
 /** The joins of a page in SQL; those of the entry itself go by the bare column. */
-function joined(source: Source): string {
+function joined(source: SupabaseSource): string {
   return Object.entries(PAGES[source].joins)
     .map(([name, path]) => `  cross join unnest(${path.replace(/^t\./, '')}) as ${name}\n`)
     .join('');
 }
 
-function scopes(dataset: Dataset, source: Source): Scope[] {
+function scopes(dataset: Dataset, source: SupabaseSource): Scope[] {
   return from(dataset[source], PAGES[source].joins);
 }

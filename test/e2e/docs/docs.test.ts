@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
-import { SOURCES } from '../../../ingest/index.ts';
+import { allSources } from '../../../ingest/index.ts';
 import { commandLine } from '../../../server/cli/program.ts';
 import { SETTINGS } from '../../../server/config/config.ts';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { parseQueryFile } from '../../../server/endpoints/query-file.ts';
 import { ERRORS } from '../../../server/errors.ts';
 import type { Parameter } from '../../../server/http/route.ts';
-import { LOGFLARE_NAMES } from '../../../server/push/source.ts';
+import { logflareName } from '../../../server/push/source.ts';
 import { readBlocks } from './markdown.ts';
 
 const README = read('README.md');
@@ -40,7 +40,7 @@ describe('the docs', () => {
       named,
     ]);
     expect(rows).to.deep.equal(
-      SOURCES.map((source) => [code(source), code(LOGFLARE_NAMES[source])]),
+      allSources().map((source) => [code(source), code(logflareName(source))]),
     );
   });
 

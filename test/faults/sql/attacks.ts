@@ -963,6 +963,7 @@ const ORACLES = group(
       'storage_logs',
       'postgrest_logs',
       'pgbouncer_logs',
+      'app_logs',
     ]
       .map((view) => `select project, count(*) as n from ${view} group by project`)
       .join(' union all '),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import { digestOf } from '../../../server/auth/tokens.ts';
 import type { LedgerEntry } from '../../../server/store/index.ts';
 import {
@@ -206,9 +206,9 @@ async function fill(data: string, service: Service, twin: number) {
       }
     });
   // What is visible comes first, so that it lies at the same place in both.
-  for (const source of SOURCES) write(source, 'a.ndjson', visible(source));
+  for (const source of allSources()) write(source, 'a.ndjson', visible(source));
   await wait(VISIBLE, 0);
-  for (const source of SOURCES)
+  for (const source of allSources())
     write(source, `${hidden(twin, 'file')}.ndjson`, [
       ...Array.from({ length: count }, (_, n) => row(source, n, hidden(twin, 'row'), 'theirs')),
       row(source, 0, hidden(twin, 'late'), CALLER.project, '2026-08-21T10:59:59.999999Z'),

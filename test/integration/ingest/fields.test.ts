@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { isSource, SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, isSource, type Source } from '../../../ingest/index.ts';
 import type { Plain } from '../../../server/store/index.ts';
 import { type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
 
@@ -14,13 +14,13 @@ describe('the fields of a line', () => {
   it('become the columns of every source alike', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
-        for (const source of SOURCES) {
+        for (const source of allSources()) {
           ingesting.write(
             `${source}/a.ndjson`,
             `{"id":"own","timestamp":"2026-11-20T10:00:00.123456Z","project":"p","event_message":"m ${source}","metadata":{"k":"${source}"}}\n{"time":1763632800,"msg":"flat","k":"${source}"}\nno\n`,
           );
         }
-        for (const source of SOURCES) {
+        for (const source of allSources()) {
           expect(await ingesting.lines(3, source)).to.include({ rows: 2, rejected: 1, stored: 2 });
           const [own, flat] = (await ingesting.rows(source, "id <> 'own'")) as [Row, Row];
           const { ingested_at, ...columns } = own;

@@ -23,7 +23,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Sink, SOURCES, startIngest } from '../../../ingest/index.ts';
+import { allSources, type Sink, startIngest } from '../../../ingest/index.ts';
 import {
   eventually,
   type Ingesting,
@@ -435,7 +435,7 @@ describe('which file it is', () => {
 
   it('reads on in logs whose files are replaced by longer ones while other folders are listed', () =>
     withFolder(async (data) => {
-      for (const source of SOURCES.filter((name) => name !== SOURCE))
+      for (const source of allSources().filter((name) => name !== SOURCE))
         for (let n = 0; n < 300; n++)
           mkdirSync(join(data, 'logs', source, `${n}`), { recursive: true });
       const ids = lines('line', 100);

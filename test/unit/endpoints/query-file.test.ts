@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SOURCES } from '../../../ingest/index.ts';
+import { allSources } from '../../../ingest/index.ts';
 import {
   parseQueryFile,
   QueryFileError,
@@ -126,7 +126,7 @@ log_source as (
 select id from log_source_of_mine`;
     const { sql } = parseQueryFile('a', NAME, text);
     expect(sql.split('\n')).to.have.length(text.split('\n').length);
-    for (const source of SOURCES)
+    for (const source of allSources())
       expect(sql.replaceAll(/\s+/g, ' ')).to.include(
         `${source} as ( select id from main.${source} )`,
       );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SOURCES, type Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import type { Limits } from '../../../server/store/index.ts';
 import {
   FLOOR_MS,
@@ -65,7 +65,7 @@ describe('the plan of retention', () => {
   });
 
   it('has an age for each source, and none where it is off', () => {
-    const parts = SOURCES.map((source) => part([ago(20 * DAY), ago(10 * DAY)], { source }));
+    const parts = allSources().map((source) => part([ago(20 * DAY), ago(10 * DAY)], { source }));
     const limits = keep(Infinity, { edge_logs: 15 * DAY, postgres_logs: 5 * DAY });
     check(parts, limits, [
       'edge_logs rows age 10',
@@ -159,7 +159,7 @@ describe('the plan of retention', () => {
     const group = fc.record({ a: stamp, b: stamp, bytes: fc.nat(1000) });
     const parts = fc.array(
       fc.record({
-        source: fc.constantFrom(...SOURCES),
+        source: fc.constantFrom(...allSources()),
         kind: fc.constantFrom('rows' as const, 'rejected' as const),
         groups: fc.array(group, { maxLength: 8 }),
       }),
@@ -180,7 +180,7 @@ describe('the plan of retention', () => {
           }));
           return { source, kind, groups: made };
         });
-        const sources = Object.fromEntries(SOURCES.map((source) => [source, maxSource]));
+        const sources = Object.fromEntries(allSources().map((source) => [source, maxSource]));
         const limits = { ...size(maxBytes, sources), keepMs: keep(keepMs).keepMs };
         const used = all.flatMap(({ groups }) => groups).reduce((sum, { bytes }) => sum + bytes, 0);
         const steps = plan(all, used, limits, now);

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { SOURCES, type Source } from '../../../../ingest/source.ts';
+import type { Source } from '../../../../ingest/source.ts';
 import { type Range, readRange } from './range.ts';
 
 export interface LogsView {
@@ -76,7 +76,7 @@ export function hashOf(view: View): string {
 export function readView(hash: string): View {
   const [, page, text] = /^#\/(\w+)(?:\?(.*))?$/s.exec(hash) ?? [];
   const search = new URLSearchParams(text);
-  const source = SOURCES.find((name) => name === search.get('source'));
+  const [source] = /^[a-z][a-z0-9_]*$/.exec(search.get('source') ?? '') ?? [];
   if (page === 'ledger') return { page, source: source ?? null };
   if (page === 'usage') {
     const interval = INTERVALS.find((name) => name === search.get('interval'));

@@ -1,10 +1,10 @@
 import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { SOURCES } from '../../../../ingest/source.ts';
 import type { RejectedLine } from '../data/answers.ts';
 import { useAnswer } from '../data/loading.ts';
 import { pathOf } from '../data/request.ts';
+import { useSources } from '../data/sources.ts';
 import type { Zone } from '../data/times.ts';
 import type { LedgerView } from '../data/view.ts';
 import { RejectedRow } from './rejected-row.ts';
@@ -23,6 +23,7 @@ const LIMIT = 200;
 /** The newest rejected lines, to be read, corrected and tried again. */
 export function RejectedLines({ source, choose, turn, reload, zone }: RejectedLinesProps): VNode {
   const path = pathOf('/api/rejected', { source, limit: LIMIT });
+  const sources = useSources(source);
   const { answer, problem, loading } = useAnswer<RejectedLine[]>(path, turn);
   // They leave the list at once, not with the next answer.
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
@@ -41,11 +42,11 @@ export function RejectedLines({ source, choose, turn, reload, zone }: RejectedLi
           value=${source ?? ''}
           onChange=${(event: Event) => {
             const { value } = event.currentTarget as HTMLSelectElement;
-            choose(SOURCES.find((name) => name === value) ?? null);
+            choose(value === '' ? null : value);
           }}
         >
           <option value="">all</option>
-          ${SOURCES.map((name) => html`<option value=${name}>${name}</option>`)}
+          ${sources.map((name) => html`<option value=${name}>${name}</option>`)}
         </select>
       </label>
     </div>

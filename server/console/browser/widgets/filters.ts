@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
-import { SOURCES, type Source } from '../../../../ingest/source.ts';
 import type { ProjectCount } from '../data/answers.ts';
 import { curlOf } from '../data/curl.ts';
 import { useAnswer } from '../data/loading.ts';
 import { boundsOf, fixedRange } from '../data/range.ts';
 import { pathOf } from '../data/request.ts';
+import { useSources } from '../data/sources.ts';
 import type { Zone } from '../data/times.ts';
 import { hashOf, type LogsView } from '../data/view.ts';
 import { copy } from './copy.ts';
@@ -29,6 +29,7 @@ interface FiltersProps {
 export function Filters(props: FiltersProps): VNode {
   const { view, now, zone, change, toggleLive, reload, path, times } = props;
   const { source, project, search, range, live } = view;
+  const sources = useSources(source);
   const projects = useAnswer<ProjectCount[]>(`/api/projects/${source}`);
   const copyLink = () => {
     const { from, to } = boundsOf(range, now);
@@ -42,9 +43,9 @@ export function Filters(props: FiltersProps): VNode {
         id="source"
         value=${source}
         onChange=${(event: Event) =>
-          change({ source: (event.currentTarget as HTMLSelectElement).value as Source })}
+          change({ source: (event.currentTarget as HTMLSelectElement).value })}
       >
-        ${SOURCES.map((name) => html`<option value=${name}>${name}</option>`)}
+        ${sources.map((name) => html`<option value=${name}>${name}</option>`)}
       </select>
     </label>
     ${h(RangeMenu, { range, now, zone, onRange: (next) => change({ range: next }) })}

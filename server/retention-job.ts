@@ -1,12 +1,12 @@
 import type { IngestLog } from '../ingest/index.ts';
 import type { Config } from './config/config.ts';
-import { ofEach } from './config/parse.ts';
+import { forAll, ofEach } from './config/parse.ts';
 import { isoUtc, type Limits, type Plain, type Removal, type Retention } from './store/index.ts';
 
 /** What retention goes by. Rows that are to be forwarded stay, however old and many they are. */
 export function limitsOf(config: Config): Limits {
   if (!config.clickhouse) return config;
-  const maxSourceBytes = ofEach(Number.POSITIVE_INFINITY);
+  const maxSourceBytes = ofEach(forAll(Number.POSITIVE_INFINITY));
   return { ...config, rowsStay: true, maxBytes: Number.POSITIVE_INFINITY, maxSourceBytes };
 }
 

@@ -143,6 +143,7 @@ export async function runService(
       sql: join(ROOT, 'sql'),
       memory: config.memory,
       maxLine: config.maxLine,
+      defaultProject: config.defaultProject,
       queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
       mostBytes: config.clickhouse ? config.maxBytes : Number.POSITIVE_INFINITY,

@@ -10,6 +10,8 @@ import { counted } from './table.ts';
 
 export interface ImportOptions extends Remote {
   readonly source: string;
+  /** Of lines that name none. */
+  readonly project?: string;
   /** Lines at the beginning that are left out. */
   readonly skip?: number;
   readonly json?: boolean;
@@ -61,7 +63,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
         });
         for await (const { lines, count, blanks } of requests(bytes, skip)) {
           if (count === 0) continue;
-          await push(ask, options.source, lines);
+          await push(ask, options, lines);
           sent += count;
           blank += blanks;
           if (shown) bar.update(Math.min(read, total), { lines: sent });
@@ -189,10 +191,15 @@ function isBlank(bytes: Buffer, from: number, to: number): boolean {
 }
 
 /** Sends lines until they are taken; waits where the service says so. */
-async function push(ask: Reached['ask'], source: string, lines: Buffer): Promise<void> {
+async function push(
+  ask: Reached['ask'],
+  { source, project }: Pick<ImportOptions, 'source' | 'project'>,
+  lines: Buffer,
+): Promise<void> {
+  const search = project === undefined ? '' : `?${new URLSearchParams({ project })}`;
   for (;;) {
     try {
-      await ask(`/api/logs/${source}`, {
+      await ask(`/api/logs/${source}${search}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/x-ndjson' },
         body: new Uint8Array(lines),

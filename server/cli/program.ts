@@ -101,7 +101,7 @@ function asks(program: Command, exit: (code: number) => void) {
 
   remote(program.command('query <endpoint>'))
     .description('ask an endpoint, and print the rows as a table')
-    .option('--project <project>', 'its parameter "project"')
+    .option('--project <project>', 'its parameter "project"; "*" asks for all')
     .option('-p, --parameter <name=value...>', 'another parameter')
     .option('--sql <sql>', "a caller's SQL, over the views of the endpoint")
     .addOption(new Option('--format <format>', 'print the answer as it is').choices(FORMATS))
@@ -120,7 +120,7 @@ function asks(program: Command, exit: (code: number) => void) {
   remote(program.command('tail'))
     .addArgument(suggesting(new Argument('<source>', 'the source')))
     .description('print entries as they are stored')
-    .option('--project <project>', 'only entries of this project')
+    .option('--project <project>', 'only entries of this project; "*" or none: of all')
     .option('--search <text>', 'only entries with this text, in any letter case')
     .addHelpText('after', example('tailpond tail edge_logs --project default --search " 500"'))
     .action(async (name: string, options: TailOptions) =>
@@ -130,6 +130,7 @@ function asks(program: Command, exit: (code: number) => void) {
   remote(program.command('import <files...>'))
     .description('send the lines of files in, gzip too; - is standard input')
     .addOption(source())
+    .option('--project <project>', 'the project of lines that name none')
     .option('--skip <lines>', 'leave out this many lines at the beginning', wholeNumber)
     .addHelpText(
       'after',

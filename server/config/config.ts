@@ -6,6 +6,7 @@ import {
   count,
   diskSize,
   duration,
+  forAll,
   interval,
   memberLists,
   ofEach,
@@ -14,6 +15,7 @@ import {
   orOff,
   perSource,
   port,
+  projectName,
   serverUrls,
   sizeWithin,
   sourceNames,
@@ -115,6 +117,16 @@ export const SETTINGS = [
       'Sources of your own beside the built-in ones, each with a folder, a table and a view of its name: nginx_logs,worker_logs.',
   },
   {
+    name: 'TAILPOND_DEFAULT_PROJECT',
+    key: 'defaultProject',
+    default: 'default',
+    expected:
+      'off or a project, then perhaps projects of sources, such as default,nginx_logs=website',
+    parse: (text: string) => perSource(text, null, projectName),
+    description:
+      'The project of lines that name none, or off. Other projects for single sources may follow: default,nginx_logs=website.',
+  },
+  {
     name: 'TAILPOND_LOG_LEVEL',
     key: 'logLevel',
     default: 'info',
@@ -155,7 +167,7 @@ export const SETTINGS = [
     default: '30d',
     expected:
       'off or an age from 1h to 9999d, then perhaps ages of sources, such as 30d,postgres_logs=7d',
-    parse: (text: string) => perSource(text, age),
+    parse: (text: string) => perSource(text, Infinity, age),
     description:
       'How long rows and rejected lines are kept, at least 1h, or off. Other ages for single sources may follow: 30d,postgres_logs=7d,auth_logs=off.',
   },
@@ -164,7 +176,7 @@ export const SETTINGS = [
     key: 'maxDisk',
     default: 'off',
     expected: 'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
-    parse: (text: string) => perSource(text, diskSize),
+    parse: (text: string) => perSource(text, Infinity, diskSize),
     description:
       'The size of the store above which the oldest rows are removed, or off. Sizes for single sources may follow: 20GB,edge_logs=10GB.',
   },
@@ -300,6 +312,8 @@ export interface Config {
   readonly tokens: string | null;
   /** The folder of the operator's own endpoints; null for none. */
   readonly endpoints: string | null;
+  /** The project of lines that name none; null: they have none. */
+  readonly defaultProject: Readonly<Record<Source, string | null>>;
   readonly logLevel: string;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
@@ -376,6 +390,7 @@ function configOf({
   maxDisk,
   rateLimit,
   columns,
+  defaultProject,
   sources: _defined,
   clickhouseUrl: urls,
   clickhouseDatabase: database,
@@ -392,9 +407,10 @@ function configOf({
     tokens: values.tokens,
     endpoints: values.endpoints,
     corsOrigin: values.corsOrigin,
-    keepMs: ofEach(retention?.all ?? Infinity, retention?.sources),
+    defaultProject: ofEach(defaultProject ?? forAll<string | null>(null)),
+    keepMs: ofEach(retention ?? forAll(Infinity)),
     maxBytes: maxDisk?.all ?? Infinity,
-    maxSourceBytes: ofEach(Infinity, maxDisk?.sources),
+    maxSourceBytes: ofEach({ ...(maxDisk ?? forAll(Infinity)), all: Infinity }),
     rateLimit: rateLimit === Infinity ? null : rateLimit,
     columns: columns ?? memberLists.none(),
     clickhouse: urls && {

@@ -53,25 +53,49 @@ export function interval(text: string): number | null {
   return ms !== null && ms >= 1000 && ms <= 300_000 ? ms : null;
 }
 
-/** A limit for all, then others of single sources: `30d,postgres_logs=7d,auth_logs=off`. `off` is Infinity. */
-export function perSource(text: string, read: (text: string) => number | null) {
-  const limit = (part: string) => (part === 'off' ? Infinity : read(part));
-  const [first = '', ...others] = text.split(',').map((part) => part.trim());
-  const all = limit(first);
-  const sources = new Map<Source, number>();
-  for (const other of others) {
-    const [name = '', value = '', ...rest] = other.split('=').map((part) => part.trim());
-    const own = limit(value);
-    if (!isSource(name) || sources.has(name) || own === null || rest.length > 0) return null;
-    sources.set(name, own);
-  }
-  return all === null ? null : { all, sources };
+/** A value for all sources, and others of single ones. */
+export interface PerSource<T> {
+  readonly all: T;
+  readonly sources: ReadonlyMap<Source, T>;
 }
 
-export function ofEach(all: number, own?: ReadonlyMap<Source, number>): Record<Source, number> {
+/** `30d,postgres_logs=7d,auth_logs=off`: each value is what `read` makes of it, or `off` for the word. Null where one is not allowed. */
+export function perSource<T, Off>(
+  text: string,
+  off: Off,
+  read: (text: string) => T | null,
+): PerSource<T | Off> | null {
+  const readPart = (part: string) => {
+    if (part === 'off') return { value: off };
+    const value = read(part);
+    return value === null ? null : { value };
+  };
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  const all = readPart(first);
+  const sources = new Map<Source, T | Off>();
+  for (const other of others) {
+    const [name = '', part = '', ...rest] = other.split('=').map((each) => each.trim());
+    const own = readPart(part);
+    if (!isSource(name) || sources.has(name) || own === null || rest.length > 0) return null;
+    sources.set(name, own.value);
+  }
+  return all && { all: all.value, sources };
+}
+
+/** The same value for every source. */
+export function forAll<T>(all: T): PerSource<T> {
+  return { all, sources: new Map() };
+}
+
+export function ofEach<T>({ all, sources }: PerSource<T>): Record<Source, T> {
   return Object.fromEntries(
-    allSources().map((source) => [source, own?.get(source) ?? all]),
-  ) as Record<Source, number>;
+    allSources().map((source) => [source, sources.has(source) ? (sources.get(source) as T) : all]),
+  );
+}
+
+/** A project as a line would name it: text without what the list of sources is written with. `*` stands for all of them. */
+export function projectName(text: string): string | null {
+  return /^[^\s,=*]{1,128}$/.test(text) ? text : null;
 }
 
 const SOURCE = /^[a-z][a-z0-9_]{0,62}$/;

@@ -7,7 +7,7 @@ import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
 import type { Path, Shape } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Store, shipped } from '../store/index.ts';
 import type { Values } from './parameters.ts';
-import { NEWEST_FROM, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import { ANY_PROJECT, NEWEST_FROM, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { FetchedNames } from './views.ts';
 
 /** Rows of sources that are fetched from where they were forwarded to, for one question. */
@@ -41,14 +41,15 @@ export interface Fetching {
 /** So many of the newest rows are fetched first, where the newest are asked for. */
 const NEWEST = [2000, 20_000];
 
-/** Begins a name that nobody who writes SQL knows. */
-const MARK = `fetched_${randomUUID().replaceAll('-', '')}_`;
+/** Is in names that nobody who writes SQL knows. */
+const ID = randomUUID().replaceAll('-', '');
+const MARK = `fetched_${ID}_`;
 const NAME = new RegExp(`"?${MARK}([a-z][a-z0-9_]*)"?`, 'g');
 
 /** What stands for the tables of sources until their rows are fetched. */
 export const FETCHED: FetchedNames = {
   table: (source) => `${MARK}${source}`,
-  times: `${MARK}times`,
+  times: `times_${ID}`,
 };
 
 /** The columns of a source's table, and their types. */
@@ -277,7 +278,7 @@ function placed(
 /** What of the rows can be left out before they are fetched: the views leave out the rest. */
 function boundsOf({ query: { parameters, windows }, values }: Fetching) {
   const project = parameters.find(({ name }) => name === 'project');
-  const isText = project?.type === 'string';
+  const isText = project?.type === 'string' && values[ANY_PROJECT] !== 'true';
   return {
     project: values[PINNED_PROJECT] ?? (isText ? (values.project ?? null) : null),
     from: windows ? (values[windows.from] ?? null) : null,

@@ -20,7 +20,7 @@ import { createFetchedRows } from './fetched-rows.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import { createNewest, type Newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
-import { PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import { ALL_PROJECTS, ANY_PROJECT, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { Endpoints } from './registry.ts';
 
 /** A question: an endpoint by its name, and whether its saved query or a caller's SQL is meant. */
@@ -109,8 +109,8 @@ function loader(question: Question, deps: AnswerDeps): Load {
 
 /**
  * The values as the bearer of a token may ask for them. A token that is pinned to a project may ask for that one alone, at
- * endpoints that keep to it: by comparing `project` as text, or by `@pinned_project`. Throws `PROJECT_FORBIDDEN`. Comes before
- * the cache, whose key the values are.
+ * endpoints that keep to it: by comparing `project` as text, or by `@pinned_project`. Others may ask for all. Throws
+ * `PROJECT_FORBIDDEN` and `PARAMETER_INVALID`. Comes before the cache, whose key the values are.
  */
 function forBearer(query: SavedQuery, values: Values, { project }: Access): Values {
   if (project !== null) {
@@ -124,15 +124,22 @@ function forBearer(query: SavedQuery, values: Values, { project }: Access): Valu
       throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });
     }
   }
-  return query.pinned
-    ? { ...values, ...anyMatch(query, project), [PINNED_PROJECT]: project }
-    : values;
-}
-
-/** With a pin, an expression would only take away rows of that project; as one, the text of a project is not even meant. */
-function anyMatch({ parameters }: SavedQuery, pin: string | null): Values {
-  const expression = parameters.some(({ name, type }) => name === 'project' && type === 'regexp');
-  return pin !== null && expression ? { project: '' } : {};
+  const isOfAny = project === null && values.project === ALL_PROJECTS;
+  if (isOfAny && !query.anyProject) {
+    const detail = `Expected "project" to be one project, got "${ALL_PROJECTS}": this endpoint does not use @${ANY_PROJECT}.`;
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'project', detail }] });
+  }
+  // With a pin, an expression would only take away rows of that project; as one, the text of a project is not even meant.
+  const matchesAll = isOfAny || (query.pinned && project !== null);
+  const isExpression = query.parameters.some(
+    ({ name, type }) => name === 'project' && type === 'regexp',
+  );
+  return {
+    ...values,
+    ...(matchesAll && isExpression ? { project: '' } : {}),
+    ...(query.pinned ? { [PINNED_PROJECT]: project } : {}),
+    ...(query.anyProject ? { [ANY_PROJECT]: String(isOfAny) } : {}),
+  };
 }
 
 interface Question {

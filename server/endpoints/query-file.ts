@@ -33,6 +33,8 @@ export interface SavedQuery {
   readonly windows: Windows | null;
   /** Whether it takes `@pinned_project`. */
   readonly pinned: boolean;
+  /** Whether it takes `@any_project`. */
+  readonly anyProject: boolean;
   /** The statement, each `@name` written `$name`. */
   readonly sql: string;
   /** The statement for ClickHouse, where rows are forwarded to it; filled in when the query is prepared. */
@@ -51,6 +53,18 @@ export const NEWEST_FROM = 'newest_from';
  * NULL. A query whose `project` is a regular expression needs it, since such a one matches others' rows, too.
  */
 export const PINNED_PROJECT = 'pinned_project';
+
+/**
+ * The parameter that the server supplies to a query that uses it: whether `project` was asked for as `ALL_PROJECTS`. One whose `project` is
+ * a text needs it to be asked so.
+ */
+export const ANY_PROJECT = 'any_project';
+
+/** Asks for the rows of all projects. */
+export const ALL_PROJECTS = '*';
+
+/** Parameters that a query uses without declaring them. */
+export const SUPPLIED = [PINNED_PROJECT, ANY_PROJECT];
 
 /** What the service itself takes in a query string. */
 const RESERVED = ['sql', 'dialect', 'format'];
@@ -151,6 +165,7 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     parameters,
     windows,
     pinned: used.has(PINNED_PROJECT),
+    anyProject: used.has(ANY_PROJECT),
     sql,
     clickhouse: null,
     views: new Map(),
@@ -251,9 +266,11 @@ function checkParameters(
   if (declared.has(NEWEST_FROM))
     fail(1, `@${NEWEST_FROM} is supplied by the server, ask for it by --! windows`);
   if (windows) declared.add(NEWEST_FROM);
-  if (declared.has(PINNED_PROJECT))
-    fail(1, `@${PINNED_PROJECT} is supplied by the server, use it without --! parameter`);
-  if (used.has(PINNED_PROJECT)) declared.add(PINNED_PROJECT);
+  for (const name of SUPPLIED) {
+    if (declared.has(name))
+      fail(1, `@${name} is supplied by the server, use it without --! parameter`);
+    if (used.has(name)) declared.add(name);
+  }
   for (const [name, line] of used) {
     if (!declared.has(name))
       fail(

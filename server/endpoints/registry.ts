@@ -8,7 +8,14 @@ import { EngineError, type RowColumn, type Store } from '../store/index.ts';
 import { FETCHED } from './fetched-rows.ts';
 import { oldestOf } from './newest-rows.ts';
 import { checkParameters } from './parameters.ts';
-import { PINNED_PROJECT, parseQueryFile, QueryFileError, type SavedQuery } from './query-file.ts';
+import {
+  ANY_PROJECT,
+  PINNED_PROJECT,
+  parseQueryFile,
+  QueryFileError,
+  type SavedQuery,
+  SUPPLIED,
+} from './query-file.ts';
 import { partsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
@@ -161,7 +168,7 @@ function readStatement(query: SavedQuery, file: string, columns: readonly RowCol
     const names = text.replace(/--.*/, '').matchAll(/\{(\w+)\s*:\s*(\w+)/g);
     return Array.from(names, ([, name = '', type]) => ({ name, type, line: i + 1 }));
   });
-  const known = [...query.parameters.map(({ name }) => name), PINNED_PROJECT];
+  const known = [...query.parameters.map(({ name }) => name), ...SUPPLIED];
   for (const { name, type, line } of used)
     if (type === 'Identifier' ? !isSource(name) : !known.includes(name))
       throw new QueryFileError(
@@ -169,7 +176,11 @@ function readStatement(query: SavedQuery, file: string, columns: readonly RowCol
         line,
         `"${name}" is ${type === 'Identifier' ? 'not a source' : 'no parameter of the endpoint'}`,
       );
-  for (const name of query.pinned ? [PINNED_PROJECT] : [])
+  const supplied = [
+    ...(query.pinned ? [PINNED_PROJECT] : []),
+    ...(query.anyProject ? [ANY_PROJECT] : []),
+  ];
+  for (const name of supplied)
     if (!used.some((each) => each.name === name))
       throw new QueryFileError(
         file,

@@ -2,12 +2,17 @@ import type { Request, Response } from 'express';
 import { allSources, isSource } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
+import { ALL_PROJECTS } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
 import { optional, type Parameter } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 import { boundsOf, type EntryEngine, type Filter } from './engine.ts';
 
-export const PROJECT = optional('project', 'string', 'only entries of this project');
+export const PROJECT = optional(
+  'project',
+  'string',
+  'only entries of this project; * or nothing: of all',
+);
 export const SEARCH = optional(
   'search',
   'string',
@@ -32,8 +37,10 @@ export async function filterOf(
     throw new AppError('SOURCE_UNKNOWN', {
       detail: `There is no source ${JSON.stringify(source)}; there are ${allSources().join(', ')}.`,
     });
-  const given = readParameters({ parameters }, searchOf(request.url));
   const { project: pin } = accessOf(response);
+  const asked = readParameters({ parameters }, searchOf(request.url));
+  const given =
+    pin === null && asked.project === ALL_PROJECTS ? { ...asked, project: null } : asked;
   if (pin !== null && given.project && given.project !== pin) {
     const detail = 'Expected "project" to be the one that this token is for, got another.';
     throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });

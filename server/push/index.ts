@@ -5,9 +5,9 @@ import { AppError } from '../errors.ts';
 import { optional, POST, type Route } from '../http/route.ts';
 import { allowLongBody } from '../http/server.ts';
 import { createMemory, discardBody, readLines } from './body.ts';
-import { sourceOf } from './source.ts';
+import { projectOf, sourceOf } from './source.ts';
 import type { PushFiles } from './spool.ts';
-import { stamped } from './stamp.ts';
+import { stamped, withDefault } from './stamp.ts';
 
 export { openPushFiles, type PushFiles } from './spool.ts';
 export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
@@ -19,6 +19,8 @@ export interface PushDeps {
 
 /** Five bodies of the greatest size, or some thousand of the usual ones; those beyond are told to come again. */
 const MEMORY_BYTES = 64e6;
+
+const PROJECT = optional('project', 'string', 'the project of lines that name none');
 
 /** Where lines are pushed to: `/api/logs` as Logflare has it, and with the source in the path. */
 export function pushRoutes(deps: PushDeps): Route[] {
@@ -37,9 +39,15 @@ export function pushRoutes(deps: PushDeps): Route[] {
       parameters: [
         optional('source_name', 'string', "the source, by its name or by Logflare's"),
         optional('source', 'string', 'the same, by its other name'),
+        PROJECT,
       ],
     },
-    { ...shared, path: '/api/logs/:source', summary: 'Takes lines of a source' },
+    {
+      ...shared,
+      path: '/api/logs/:source',
+      summary: 'Takes lines of a source',
+      parameters: [PROJECT],
+    },
   ];
 }
 
@@ -61,18 +69,27 @@ function takePushes({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: 
   };
 
   async function take(request: Request<{ source?: string }>, response: Response) {
-    const { project } = accessOf(response);
+    const { project: pin } = accessOf(response);
     const source = sourceOf(request.url, request.params.source);
+    const project = projectOf(request.url, pin);
     const { noRoom } = ingest.status();
     if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
     allowLongBody(request);
     const lines = await readLines(request, memory);
     try {
       const { blocks } = lines;
-      if (blocks.length > 0)
-        await pushFiles.append(source, project === null ? blocks : [stamped(blocks, project)]);
+      if (blocks.length > 0) await pushFiles.append(source, ofProject(blocks, pin, project));
     } finally {
       lines.release();
     }
   }
+}
+
+function ofProject(
+  blocks: readonly Buffer[],
+  pin: string | null,
+  project: string | null,
+): readonly Buffer[] {
+  if (pin !== null) return [stamped(blocks, pin)];
+  return project === null ? blocks : [withDefault(blocks, project)];
 }

@@ -1,4 +1,5 @@
 import { allSources, isSource, type Source, type SupabaseSource } from '../../ingest/index.ts';
+import { projectName } from '../config/parse.ts';
 import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
 
@@ -48,6 +49,30 @@ export function sourceOf(url: string, inPath: string | undefined): Source {
   throw new AppError('SOURCE_UNKNOWN', {
     detail: `Expected one of ${allowed.join(', ')}, got ${shown([name])}.`,
   });
+}
+
+/**
+ * The project of pushed lines that name none; null without one. Throws `PARAMETER_INVALID`, and `PROJECT_FORBIDDEN` for another one than
+ * `pin`, the one that the token is for.
+ */
+export function projectOf(url: string, pin: string | null): string | null {
+  const search = searchOf(url);
+  const given = search.getAll('project');
+  const [project = ''] = given;
+  const detail =
+    bracketed(search, 'project') ??
+    (given.length > 1 || (given.length === 1 && projectName(project) === null)
+      ? `Expected "project" once, as 1 to 128 characters without blanks, commas, = and *, got ${shown(given)}.`
+      : null);
+  if (detail)
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'project', detail }] });
+  if (pin !== null && given.length > 0 && project !== pin) {
+    const other = 'Expected "project" to be the one that this token is for, got another.';
+    throw new AppError('PROJECT_FORBIDDEN', {
+      faults: [{ parameter: 'project', detail: other }],
+    });
+  }
+  return project || null;
 }
 
 function shown(names: readonly string[]): string {

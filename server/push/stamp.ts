@@ -43,6 +43,38 @@ export function stamped(given: readonly Buffer[], project: string): Buffer {
   return Buffer.concat(parts);
 }
 
+/** The lines, of which those that name no project have `project` as theirs. What is not a JSON object stays as it is. */
+export function withDefault(given: readonly Buffer[], project: string): Buffer {
+  const all = Buffer.concat(given);
+  const parts: Buffer[] = [];
+  for (let from = 0; from < all.length; ) {
+    const newline = all.indexOf(NEWLINE, from);
+    const end = newline < 0 ? all.length : newline + 1;
+    const line = all.subarray(from, end);
+    parts.push(namesNoProject(line) ? stamped([line], project) : line);
+    from = end;
+  }
+  return Buffer.concat(parts);
+}
+
+function namesNoProject(line: Buffer): boolean {
+  let object: unknown;
+  try {
+    object = JSON.parse(line.toString());
+  } catch {
+    return false;
+  }
+  if (!isObject(object)) return false;
+  const { project, metadata } = object;
+  const first: unknown = Array.isArray(metadata) ? metadata[0] : metadata;
+  const named = [project, ...(isObject(first) ? [first.project, first.project_ref] : [])];
+  return named.every((each) => each === undefined || each === null);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function withoutControls(block: Buffer): Buffer {
   const text = Buffer.from(block);
   for (let at = 0; at < text.length; at++) {

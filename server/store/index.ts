@@ -69,6 +69,8 @@ export interface StoreOptions {
   /** DuckDB's memory limit, bytes. */
   readonly memory: number;
   readonly maxLine: number;
+  /** The project of lines that name none; without one they have none. */
+  readonly defaultProject?: Readonly<Record<Source, string | null>>;
   readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
   readonly minFree: number;
@@ -179,7 +181,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const ingest = join(sql, 'ingest');
     const databaseBytes = () => statSync(database).size;
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
-    const statements = ingestStatements(ingest, maxLine);
+    const statements = ingestStatements(ingest, maxLine, options.defaultProject ?? {});
     const ends = {
       timeoutMs: queryTimeoutMs,
       graceMs: options.graceMs ?? GRACE_MS,

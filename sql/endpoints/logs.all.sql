@@ -5,7 +5,7 @@
 --! warming: off
 --! sandboxing: on
 --! redact_pii: off
---! parameter: project string required, the project's reference; only its entries are listed
+--! parameter: project string required, the project's reference; only its entries are listed; * is all
 --! parameter: iso_timestamp_start timestamp optional, exclusive lower bound
 --! parameter: iso_timestamp_end timestamp optional, inclusive upper bound
 --! each_source: log_source
@@ -15,7 +15,7 @@ log_source as (
   select id, timestamp, event_message, metadata, project
   from main.log_source
   where
-    project = @project::varchar
+    (@any_project::boolean or project = @project::varchar)
     and timestamp > coalesce(@iso_timestamp_start::timestamp, timestamp '1969-12-31')
     and timestamp <= coalesce(@iso_timestamp_end::timestamp, timestamp '2201-12-31')
     and timestamp >= @newest_from::timestamp

@@ -6,7 +6,7 @@
 --! sandboxing: on
 --! redact_pii: off
 --! parameter: interval hourly|daily|minutely|15min|30min|1hr|3hr|1day|3day|7day required, the window and its buckets: hourly the last hour by hour, daily 7 days by day, minutely 60 minutes by minute; the others a window of their name, up to 3hr by minute, up to 3day by hour, 7day by day
---! parameter: project regexp required, matched (contains) against the URL of each request; without a URL against host and path, or the project's reference
+--! parameter: project regexp required, matched (contains) against the URL of each request; without a URL against host and path, or the project's reference; * is all
 with requests as (
   select timestamp, path
   from main.edge_logs
@@ -29,12 +29,15 @@ with requests as (
     -- A token that is pinned to a project sees the rows of that project alone, whatever their URL.
     and (@pinned_project::varchar is null or project = @pinned_project::varchar)
     -- Where every match begins with the same text, it is sought first: that takes half the time of the expression.
-    and contains(
-      coalesce(url, host || path, project),
-      case
-        when contains(@project::varchar, '|') then ''
-        else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
-      end
+    and (
+      @any_project::boolean
+      or contains(
+        coalesce(url, host || path, project),
+        case
+          when contains(@project::varchar, '|') then ''
+          else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
+        end
+      )
     )
     -- Where that is the whole expression, nothing is left to seek.
     and (

@@ -8,7 +8,7 @@ with rows as (
 select
   id,
   coalesce(moment, {now}) as timestamp,
-  coalesce(project, found[1], found[2], found[3], found[4]) as project,
+  coalesce(project, found[1], found[2], found[3], found[4], {default_project}) as project,
   event_message,
   metadata,
   {now} as ingested_at

@@ -54,6 +54,6 @@ function stored({ line, moment }: Event): Omit<Row, 'project'> & { project: Json
     timestamp: moment,
     event_message: line.event_message as string,
     metadata,
-    project: line.project ?? first?.project ?? first?.project_ref ?? null,
+    project: line.project ?? first?.project ?? first?.project_ref ?? PROJECT,
   };
 }

@@ -37,6 +37,7 @@ const PATTERNS = [
   'x{2,3}',
   'storage.*object$',
   'none of them',
+  '*',
 ];
 const SOUGHT = [
   null,
@@ -51,7 +52,7 @@ const SOUGHT = [
   '9007199254740993',
   'nothing',
 ];
-const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none'];
+const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none', '*'];
 
 describe('answers of ClickHouse', () => {
   clickhouseIt(
@@ -64,17 +65,21 @@ describe('answers of ClickHouse', () => {
         appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
       }
       const [here = '', forwarded = ''] = folders;
-      const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-      await withService(here, (one) =>
-        withService(
-          forwarded,
-          async (other) => {
-            await allThere(one, { stored: LINES });
-            await allThere(other, { forwarded: LINES });
-            await compare([one, here], [other, forwarded]);
-          },
-          { env },
-        ),
+      // Lines without a project, too.
+      const env = { TAILPOND_DEFAULT_PROJECT: 'off' };
+      await withService(
+        here,
+        (one) =>
+          withService(
+            forwarded,
+            async (other) => {
+              await allThere(one, { stored: LINES });
+              await allThere(other, { forwarded: LINES });
+              await compare([one, here], [other, forwarded]);
+            },
+            { env: { ...env, TAILPOND_CLICKHOUSE_URL: server.url } },
+          ),
+        { env },
       );
     },
   );
@@ -167,7 +172,7 @@ async function compareEntries(
     new Date(now - minutes * MINUTE).toISOString(),
   );
   let rows = 0;
-  for (const project of [null, 'ref-1', "o'ne", 'ü %', '\\N', 'none'])
+  for (const project of [null, '*', 'ref-1', "o'ne", 'ü %', '\\N', 'none'])
     for (const search of SOUGHT) {
       const asked = { project, search };
       rows += await isSame(pathOf('entries', { ...asked, limit: '1000' }));

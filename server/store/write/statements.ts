@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Batch } from '../../../ingest/index.ts';
+import type { Batch, Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 
 /** The statements for the lines of a batch that are not the common case. */
@@ -29,16 +29,24 @@ const REQUEST_FIELDS = ['path', 'url', 'host'];
 const LEAST_OBJECT = 128 * 1024;
 
 /**
- * Reads the statements of sql/ingest and returns functions that fill them in. Only our own words and numbers are filled
- * in, never a value that came from outside.
+ * Reads the statements of sql/ingest and returns functions that fill them in. Only words and numbers of the service and of its settings are
+ * filled in, never a value that came from outside. `defaultProject` is the project of lines that name none, by source.
  */
-export function ingestStatements(folder: string, maxLine: number): IngestStatements {
+export function ingestStatements(
+  folder: string,
+  maxLine: number,
+  defaultProject: Readonly<Record<Source, string | null>>,
+): IngestStatements {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
   const timestamp = read('timestamp').replaceAll('{text}', 'stamp');
   const fastPath = read('fast_path');
   const classify = read('classify_lines');
   const insert = read('slow_path');
   const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine);
+  const projectOf = (source: Source) => {
+    const project = defaultProject[source] ?? null;
+    return project === null ? 'null' : quoted(project);
+  };
   const words = (batches: readonly Batch[], request: boolean, ingestedAtUs: bigint) => ({
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
@@ -63,11 +71,16 @@ export function ingestStatements(folder: string, maxLine: number): IngestStateme
         ? `scanned where filename in (${paths.map(quoted).join(', ')})`
         : `(${fill(fastPath, words(batches, request, ingestedAtUs))})`;
       const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
-      return `insert into ${source} by name select * exclude (${spare.join(', ')}) from ${from}`;
+      const project = `coalesce(project, ${projectOf(source)}) as project`;
+      return `insert into ${source} by name select * exclude (${spare.join(', ')}) replace (${project}) from ${from}`;
     },
     slowPath(batch, ingestedAtUs) {
       const { source } = batch;
-      const filled = { ...words([batch], source === 'edge_logs', ingestedAtUs), table: source };
+      const filled = {
+        ...words([batch], source === 'edge_logs', ingestedAtUs),
+        table: source,
+        default_project: projectOf(source),
+      };
       return { classify: fill(classify, filled), insert: fill(insert, filled) };
     },
   };

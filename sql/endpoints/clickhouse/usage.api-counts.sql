@@ -21,6 +21,6 @@ where
   )
   and entry.timestamp <= now64(6, 'UTC')
   and ({pinned_project:Nullable(String)} is null or project = {pinned_project:Nullable(String)})
-  and match(coalesce(url, concat(host, path), project), concat('(?-s)', coalesce({project:Nullable(String)}, '')))
+  and ({any_project:Nullable(String)} = 'true' or match(coalesce(url, concat(host, path), project), concat('(?-s)', coalesce({project:Nullable(String)}, ''))))
 group by timestamp
 order by timestamp

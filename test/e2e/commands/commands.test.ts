@@ -102,6 +102,16 @@ for (const running of [true, false]) {
             ...['--format', 'csv'],
           ]);
           expect(json.out).to.match(/^id,event_message\r\na,message a\r\n/);
+
+          const flat = '{"id":"e","level":"info"}\n';
+          const toWebsite = ['import', '--source', 'app_logs', '--project', 'website', '-'];
+          const named = await run(data, toWebsite, { input: flat + line('f') });
+          expect(named.code, named.err).to.equal(0);
+          const both = await run(data, [
+            ...['query', 'logs.all', '--project', '*', '--format', 'csv'],
+            ...['--sql', 'select id, project from app_logs order by id'],
+          ]);
+          expect(both.out).to.equal('id,project\r\ne,website\r\nf,p\r\n');
         }),
       ));
 

@@ -275,7 +275,7 @@ describe('the console in a browser', () => {
     }));
 
   it(`draws the requests to the API, and shows what the service has against a parameter ${SLOW}`, () =>
-    harness.visit('/#/usage?project=.&interval=1hr', async (page) => {
+    harness.visit('/#/usage?project=*&interval=1hr', async (page) => {
       await page
         .locator('.legend .rest b')
         .getByText(/^[45]\d$/)

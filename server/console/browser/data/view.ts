@@ -42,7 +42,7 @@ export const FIRST = {
     range: { last: '1h' },
     live: false,
   },
-  usage: { page: 'usage', project: '.', interval: '1day' },
+  usage: { page: 'usage', project: '*', interval: '1day' },
   ledger: { page: 'ledger', source: null },
 } as const satisfies Record<View['page'], View>;
 

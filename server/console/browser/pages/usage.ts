@@ -48,7 +48,7 @@ export function Usage({ view, show, zone, isDark }: PageProps<UsageView>): VNode
         id: 'search',
         label: 'Project (regular expression)',
         value: project,
-        placeholder: '. for all',
+        placeholder: '* for all',
         options: (projects.answer?.result ?? []).flatMap((one) => one.project ?? []),
         onValue: (value) => change({ project: value.trim() }),
       })}
@@ -86,7 +86,7 @@ export function Usage({ view, show, zone, isDark }: PageProps<UsageView>): VNode
       </div>
     </section>
     ${answer && (rows.length > 0 ? table(rows, zone) : empty(project))}
-    ${project === '' && html`<div class="empty"><p>Enter a project, or a regular expression; <kbd>.</kbd> is all.</p></div>`}
+    ${project === '' && html`<div class="empty"><p>Enter a project, or a regular expression; <kbd>*</kbd> is all.</p></div>`}
   </div>`;
 }
 
@@ -97,7 +97,7 @@ function empty(project: string): VNode {
     <h2>No requests in this interval</h2>
     <p class="dim">
       The expression “${project}” is looked for in the URL of each entry of edge_logs. Try
-      ${' '}<kbd>.</kbd> for all, or a longer interval.
+      ${' '}<kbd>*</kbd> for all, or a longer interval.
     </p>
   </div>`;
 }

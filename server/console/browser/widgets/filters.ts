@@ -53,7 +53,7 @@ export function Filters(props: FiltersProps): VNode {
       id: 'project',
       label: 'Project',
       value: project,
-      placeholder: 'all',
+      placeholder: '* for all',
       options: (projects.answer?.result ?? []).flatMap((one) => one.project ?? []),
       onValue: (value) => change({ project: value.trim() }),
     })}

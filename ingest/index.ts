@@ -7,8 +7,10 @@ import { startWatch } from './files/watch.ts';
 import { backlogBytes } from './identity/tracked-file.ts';
 import { Tracker } from './identity/tracker.ts';
 import { createRounds } from './rounds.ts';
+import type { Source } from './source.ts';
 import { allSources } from './source.ts';
 import { isHot } from './tail/backlog.ts';
+import type { LineFormat } from './tail/container-line.ts';
 import { createLag } from './tail/lag.ts';
 import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './wake-timer.ts';
@@ -23,6 +25,8 @@ export {
   SUPABASE_SOURCES,
   type SupabaseSource,
 } from './source.ts';
+export { LINE_FORMATS, type LineFormat } from './tail/container-line.ts';
+export { MAX_DEPTH } from './tail/nesting.ts';
 export type * from './types.ts';
 
 export interface IngestOptions {
@@ -32,6 +36,8 @@ export interface IngestOptions {
   readonly staging: string;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  /** The form of a source's lines; JSON by default. */
+  readonly formats?: Readonly<Record<Source, LineFormat>>;
   readonly log: IngestLog;
 }
 
@@ -77,11 +83,12 @@ const ROOM_MS = 1000;
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
-  const { logs, staging, maxLine, log } = options;
+  const { logs, staging, maxLine, formats = {}, log } = options;
+  const formatOf = (source: Source) => formats[source] ?? 'json';
   const storing = createStoring(staging, sink, (states) => tracker.files.committed(states));
   const disk = diskOf(logs);
   const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);
-  const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, log });
+  const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, formatOf, log });
   const lag = createLag();
   const waker = createWaker();
   let stopping = false;

@@ -5,7 +5,9 @@ import type { Storing } from './batch/storing.ts';
 import type { Disk } from './files/disk.ts';
 import { type TrackedFile, untakenBytes } from './identity/tracked-file.ts';
 import type { Tracker } from './identity/tracker.ts';
+import type { Source } from './source.ts';
 import { isHot, isLive, pending } from './tail/backlog.ts';
+import type { LineFormat } from './tail/container-line.ts';
 import type { TrailingText } from './tail/tail.ts';
 import type { IngestLog, Sink } from './types.ts';
 
@@ -26,17 +28,19 @@ export interface RoundsOptions {
   readonly sink: Sink;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  readonly formatOf: (source: Source) => LineFormat;
   readonly log: IngestLog;
 }
 
 export async function createRounds(options: RoundsOptions): Promise<Rounds> {
-  const { disk, tracker, storing, sink, maxLine, log } = options;
+  const { disk, tracker, storing, sink, maxLine, formatOf, log } = options;
   const fill = createFill({
     files: tracker.files,
     disk,
     storing,
     parallelism: createParallelism(sink),
     maxLine,
+    formatOf,
     budgetOf: await longLineBudgets(sink, log),
     capacity: sink.capacity,
   });

@@ -11,6 +11,7 @@ import { accessToken, VARY } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Answers, Forwarder } from './clickhouse/index.ts';
+import type { ServiceMeans } from './config/config.ts';
 import { consolePages } from './console/index.ts';
 import type { Cache } from './endpoints/cache.ts';
 import { endpointRoutes } from './endpoints/index.ts';
@@ -23,10 +24,15 @@ import { mount, type Route } from './http/route.ts';
 import { logflareRoutes } from './logflare/index.ts';
 import { createMetrics } from './metrics/index.ts';
 import { apiPages, withDocument } from './openapi/index.ts';
+import { otlpRoutes } from './otlp/index.ts';
 import { type PushFiles, pushRoutes } from './push/index.ts';
 import type { Limits, Store } from './store/index.ts';
 
 export interface AppDeps {
+  /** Bytes of the longest line that is stored. */
+  readonly maxLine: number;
+  /** What the name of a service of OpenTelemetry stands for. */
+  readonly serviceMeans: ServiceMeans;
   readonly tokens: Tokens;
   /** Requests a minute and token; null for any number. */
   readonly rateLimit: number | null;
@@ -50,7 +56,7 @@ export interface AppDeps {
 }
 
 /** What needs a token. */
-const GUARDED = ['/api', '/metrics'];
+const GUARDED = ['/api', '/v1', '/metrics'];
 
 /** The HTTP side. */
 export interface App {
@@ -83,6 +89,7 @@ export function createApp(deps: AppDeps): App {
     [
       ...endpointRoutes({ ...deps, measure: metrics.measure }),
       ...pushRoutes(deps),
+      ...otlpRoutes(deps),
       ...exploreRoutes(deps),
       ...logflareRoutes(deps.limits),
       ...adminRoutes(deps),

@@ -195,7 +195,13 @@ export async function runService(
     process.off('SIGHUP', reloadTokens).on('SIGHUP', reloadAll);
     const left = await recoverSpool(logs, opened.sink, logger);
     const ingest = await startIngest(
-      { logs, staging: opened.staging, maxLine: config.maxLine, log: logger },
+      {
+        logs,
+        staging: opened.staging,
+        maxLine: config.maxLine,
+        formats: config.lineFormat,
+        log: logger,
+      },
       opened.sink,
     );
     closers.push(ingest.close);
@@ -224,6 +230,8 @@ export async function runService(
         logger.warn({ err: error }, 'a cached answer could not be refreshed'),
     });
     answer = createApp({
+      maxLine: config.maxLine,
+      serviceMeans: config.serviceMeans,
       tokens,
       rateLimit: config.rateLimit,
       corsOrigin: config.corsOrigin,

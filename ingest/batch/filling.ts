@@ -4,6 +4,7 @@ import type { TrackedFile } from '../identity/tracked-file.ts';
 import type { TrackedFiles } from '../identity/tracked-files.ts';
 import type { Source } from '../source.ts';
 import { hasMore, isQuiet } from '../tail/backlog.ts';
+import type { LineFormat } from '../tail/container-line.ts';
 import { type TrailingText, tail, tailBuffer } from '../tail/tail.ts';
 import type { Batch, Capacity } from '../types.ts';
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
@@ -19,6 +20,7 @@ export interface FillingOptions {
   readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  readonly formatOf: (source: Source) => LineFormat;
   readonly budgetOf: (source: Source) => LongLineBudget;
   readonly capacity: Capacity;
 }
@@ -38,6 +40,7 @@ export function createFill({
   storing,
   parallelism,
   maxLine,
+  formatOf,
   budgetOf,
   capacity,
 }: FillingOptions): Fill {
@@ -113,6 +116,7 @@ export function createFill({
     try {
       const result = await tail(content, file, batch, {
         maxLine,
+        format: formatOf(file.state.source),
         budget: budgetOf(file.state.source),
         openEnd,
         buffer,

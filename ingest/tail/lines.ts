@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
 import type { LongLineBudget } from '../batch/long-line-budget.ts';
+import { containerLine, type LineFormat } from './container-line.ts';
 import { isTooDeep, MAX_DEPTH } from './nesting.ts';
 
 const NEWLINE = 0x0a;
@@ -19,6 +20,7 @@ export interface Place {
   readonly continues: boolean;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
+  readonly format: LineFormat;
   readonly budget: LongLineBudget;
 }
 
@@ -78,8 +80,8 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       } else if (verdict.kind !== 'blank') {
         batch.count(length);
       }
-      if (verdict.kind === 'repaired') {
-        batch.repaired++;
+      if (verdict.kind === 'rewritten') {
+        if (verdict.repaired) batch.repaired++;
         await batch.stage(verdict.text, place.file, place.offset + first);
       }
     }
@@ -114,12 +116,12 @@ export function lastLine(text: Buffer): Buffer {
 type Verdict =
   | { kind: 'blank'; first: number }
   | { kind: 'whole'; first: number }
-  | { kind: 'repaired'; first: number; text: Buffer }
+  | { kind: 'rewritten'; first: number; text: Buffer; repaired: boolean }
   | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
 
 function judge(
   line: Buffer,
-  { maxLine, budget }: Place,
+  { maxLine, format, budget }: Place,
   continues: boolean,
   clean: boolean,
 ): Verdict {
@@ -137,15 +139,17 @@ function judge(
   if (first >= to) return { kind: 'blank', first };
   if (to - first > maxLine) return rejected(tooLong(maxLine), to);
   if (continues) return rejected('it continues a line that was taken before its newline came');
-  if (line[first] !== OPEN_BRACE || line[end - 1] !== CLOSE_BRACE) {
-    return rejected('it is not a JSON object');
+  const isObject = line[first] === OPEN_BRACE && line[end - 1] === CLOSE_BRACE;
+  const wrapped = isObject || format === 'json' ? null : containerLine(line.subarray(first, to));
+  if (!isObject && !wrapped) {
+    return rejected(format === 'json' ? NO_OBJECT : NO_CONTAINER_LINE);
   }
-  if (isTooDeep(line, first, end)) return rejected(TOO_DEEP);
-  const text = clean ? undefined : repair(line.subarray(first, end));
+  if (isObject && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
+  const text = wrapped ?? (clean ? undefined : repair(line.subarray(first, end)));
   if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
   if (!budget.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
   if (!text) return { kind: 'whole', first };
-  return { kind: 'repaired', first, text };
+  return { kind: 'rewritten', first, text, repaired: !wrapped || !isUtf8(line) };
 }
 
 /** The text of a line in valid UTF-8 and without lone surrogates, a newline behind it; undefined if it is so already. */
@@ -159,6 +163,10 @@ function repair(line: Buffer): Buffer | undefined {
 export function tooLong(maxLine: number): string {
   return `it is longer than ${maxLine} bytes (TAILPOND_MAX_LINE)`;
 }
+
+const NO_OBJECT = 'it is not a JSON object';
+const NO_CONTAINER_LINE =
+  'it is neither a JSON object nor a line of a container runtime, such as 2026-11-20T10:00:00Z stdout F text';
 
 const TOO_DEEP = `it is nested deeper than ${MAX_DEPTH} levels`;
 

@@ -5,6 +5,7 @@ import { solidEnd } from '../identity/compare.ts';
 import { extended, HEAD_BYTES, PROOF_BYTES, proves } from '../identity/proofs.ts';
 import { RECENT_BYTES } from '../identity/recent-bytes.ts';
 import type { FileState } from '../types.ts';
+import type { LineFormat } from './container-line.ts';
 import { lastLine, leadingBlanks, takeLines, tooLong } from './lines.ts';
 
 /** How much is read at a time: enough to make a system call cheap, little enough to keep the event loop moving. */
@@ -45,6 +46,7 @@ export type TrailingText =
 
 export interface TailOptions {
   readonly maxLine: number;
+  readonly format: LineFormat;
   readonly budget: LongLineBudget;
   readonly openEnd: TrailingText;
   /** Working memory from `tailBuffer`; one tail at a time may use it. */
@@ -80,7 +82,7 @@ export async function tail(
   batch: OpenBatch,
   options: TailOptions,
 ): Promise<TailResult> {
-  const { buffer, maxLine, budget } = options;
+  const { buffer, maxLine, format, budget } = options;
   const undo = batch.mark();
   const changed: TailResult = {
     outcome: 'changed',
@@ -158,7 +160,7 @@ export async function tail(
   /** Takes text that no newline closes as a line. */
   const takeOpen = async (text: Buffer): Promise<boolean> => {
     const block = Buffer.concat([text, Buffer.from('\n')]);
-    const place = { file: state.path, offset: base + next, continues, maxLine, budget };
+    const place = { file: state.path, offset: base + next, continues, maxLine, format, budget };
     full = (await takeLines(block, place, batch)) < block.length;
     if (full) return false;
     batch.bytes--;
@@ -193,7 +195,7 @@ export async function tail(
     passBlanks();
     const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
     if (newline >= next) {
-      const place = { file: state.path, offset: base + next, continues, maxLine, budget };
+      const place = { file: state.path, offset: base + next, continues, maxLine, format, budget };
       next += await takeLines(buffer.subarray(next, newline + 1), place, batch);
       continues = unterminated = false;
       full = next <= newline || batch.room() === 0;

@@ -50,6 +50,8 @@ export async function withOwnStore<T>(
         config.queryTimeoutMs,
       );
     const { express } = createApp({
+      maxLine: config.maxLine,
+      serviceMeans: config.serviceMeans,
       forwarder: null,
       answers,
       tokens: openTokens(token.value, tokenFileOf(config)),

@@ -96,6 +96,8 @@ const TYPES: Readonly<Record<string, string>> = {
   id: 'String',
   timestamp: "DateTime64(6, 'UTC')",
   project: 'LowCardinality(Nullable(String))',
+  severity: 'LowCardinality(Nullable(String))',
+  status: 'Nullable(Int16)',
   event_message: 'String',
   metadata: 'Nullable(String)',
   ingested_at: "DateTime64(6, 'UTC')",

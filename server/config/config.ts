@@ -1,4 +1,4 @@
-import { defineSources, type Source } from '../../ingest/index.ts';
+import { defineSources, LINE_FORMATS, type LineFormat, type Source } from '../../ingest/index.ts';
 import { nearestOf } from './nearest-name.ts';
 import {
   age,
@@ -38,10 +38,18 @@ export interface Setting {
   readonly description: string;
 }
 
+/** What the name of a service of OpenTelemetry stands for: the project of its lines, their source, or nothing but itself. */
+export type ServiceMeans = 'project' | 'source' | 'nothing';
+
+const SERVICE_MEANS: readonly ServiceMeans[] = ['project', 'source', 'nothing'];
 const PREFIX = 'TAILPOND_';
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const anyText = (text: string): string | null => text;
 const level = (text: string): string | null => LEVELS.find((known) => known === text) ?? null;
+const lineFormat = (text: string): LineFormat | null =>
+  LINE_FORMATS.find((known) => known === text) ?? null;
+const serviceMeans = (text: string): ServiceMeans | null =>
+  SERVICE_MEANS.find((known) => known === text) ?? null;
 const token = (text: string): string | null => (/^\S{16,}$/.test(text) ? text : null);
 
 /** Every setting there is. The table in docs/settings.md is checked against this one. */
@@ -117,14 +125,32 @@ export const SETTINGS = [
       'Sources of your own beside the built-in ones, each with a folder, a table and a view of its name: nginx_logs,worker_logs.',
   },
   {
+    name: 'TAILPOND_LINE_FORMAT',
+    key: 'lineFormat',
+    default: 'json',
+    expected: `one of ${LINE_FORMATS.join(', ')}, then perhaps one for each of some sources, such as json,k8s_logs=cri`,
+    parse: (text: string) => perSource(text, lineFormat),
+    description:
+      'What lines may be beside JSON objects: json, nothing else, or cri, what container runtimes of Kubernetes write. Others for single sources may follow: json,k8s_logs=cri.',
+  },
+  {
     name: 'TAILPOND_DEFAULT_PROJECT',
     key: 'defaultProject',
     default: 'default',
     expected:
       'off or a project, then perhaps projects of sources, such as default,nginx_logs=website',
-    parse: (text: string) => perSource(text, null, projectName),
+    parse: (text: string) => perSource(text, projectName, { means: null }),
     description:
       'The project of lines that name none, or off. Other projects for single sources may follow: default,nginx_logs=website.',
+  },
+  {
+    name: 'TAILPOND_OTLP_SERVICE',
+    key: 'serviceMeans',
+    default: 'project',
+    expected: `one of ${SERVICE_MEANS.join(', ')}`,
+    parse: serviceMeans,
+    description:
+      'What the service.name of OpenTelemetry stands for: the project of its log records, the source that they go to, or nothing.',
   },
   {
     name: 'TAILPOND_LOG_LEVEL',
@@ -167,7 +193,7 @@ export const SETTINGS = [
     default: '30d',
     expected:
       'off or an age from 1h to 9999d, then perhaps ages of sources, such as 30d,postgres_logs=7d',
-    parse: (text: string) => perSource(text, Infinity, age),
+    parse: (text: string) => perSource(text, age, { means: Infinity }),
     description:
       'How long rows and rejected lines are kept, at least 1h, or off. Other ages for single sources may follow: 30d,postgres_logs=7d,auth_logs=off.',
   },
@@ -176,7 +202,7 @@ export const SETTINGS = [
     key: 'maxDisk',
     default: 'off',
     expected: 'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
-    parse: (text: string) => perSource(text, Infinity, diskSize),
+    parse: (text: string) => perSource(text, diskSize, { means: Infinity }),
     description:
       'The size of the store above which the oldest rows are removed, or off. Sizes for single sources may follow: 20GB,edge_logs=10GB.',
   },
@@ -312,8 +338,11 @@ export interface Config {
   readonly tokens: string | null;
   /** The folder of the operator's own endpoints; null for none. */
   readonly endpoints: string | null;
+  readonly lineFormat: Readonly<Record<Source, LineFormat>>;
   /** The project of lines that name none; null: they have none. */
   readonly defaultProject: Readonly<Record<Source, string | null>>;
+  /** What the name of a service of OpenTelemetry stands for. */
+  readonly serviceMeans: ServiceMeans;
   readonly logLevel: string;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
@@ -391,6 +420,7 @@ function configOf({
   rateLimit,
   columns,
   defaultProject,
+  lineFormat,
   sources: _defined,
   clickhouseUrl: urls,
   clickhouseDatabase: database,
@@ -407,6 +437,7 @@ function configOf({
     tokens: values.tokens,
     endpoints: values.endpoints,
     corsOrigin: values.corsOrigin,
+    lineFormat: ofEach(lineFormat ?? forAll<LineFormat>('json')),
     defaultProject: ofEach(defaultProject ?? forAll<string | null>(null)),
     keepMs: ofEach(retention ?? forAll(Infinity)),
     maxBytes: maxDisk?.all ?? Infinity,

@@ -59,14 +59,17 @@ export interface PerSource<T> {
   readonly sources: ReadonlyMap<Source, T>;
 }
 
-/** `30d,postgres_logs=7d,auth_logs=off`: each value is what `read` makes of it, or `off` for the word. Null where one is not allowed. */
-export function perSource<T, Off>(
+/**
+ * `30d,postgres_logs=7d,auth_logs=off`: each value is what `read` makes of it, or what the word `off` means, if it may stand there. Null
+ * where one is not allowed.
+ */
+export function perSource<T, Off = never>(
   text: string,
-  off: Off,
   read: (text: string) => T | null,
+  off?: { readonly means: Off },
 ): PerSource<T | Off> | null {
   const readPart = (part: string) => {
-    if (part === 'off') return { value: off };
+    if (off && part === 'off') return { value: off.means };
     const value = read(part);
     return value === null ? null : { value };
   };

@@ -57,6 +57,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   id: 'varchar',
   timestamp: 'timestamp',
   project: 'varchar',
+  severity: 'varchar',
+  status: 'smallint',
   event_message: 'varchar',
   metadata: 'json',
   ingested_at: 'timestamp',

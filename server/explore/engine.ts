@@ -8,6 +8,8 @@ export const ENTRY: readonly RowColumn[] = [
   { name: 'id', kind: 'plain', type: 'VARCHAR' },
   { name: 'timestamp', kind: 'plain', type: 'TIMESTAMP' },
   { name: 'project', kind: 'plain', type: 'VARCHAR' },
+  { name: 'severity', kind: 'plain', type: 'VARCHAR' },
+  { name: 'status', kind: 'plain', type: 'SMALLINT' },
   { name: 'event_message', kind: 'plain', type: 'VARCHAR' },
   { name: 'metadata', kind: 'json', type: 'JSON' },
   { name: 'ingested_at', kind: 'plain', type: 'TIMESTAMP' },

@@ -36,6 +36,7 @@ export type AnswerName =
   | 'Health'
   | 'Histogram'
   | 'Ledger'
+  | 'LogRecordsTaken'
   | 'Logged'
   | 'LogflareSources'
   | 'Projects'
@@ -45,7 +46,7 @@ export type AnswerName =
   | 'Rows';
 
 /** What a body holds, likewise. */
-export type BodyName = 'Lines' | 'Retry';
+export type BodyName = 'Lines' | 'LogRecords' | 'Retry';
 
 export type Method = 'GET' | 'HEAD' | 'POST';
 

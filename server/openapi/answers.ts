@@ -6,6 +6,9 @@ const moment = z.string().meta({ description: 'ISO 8601 in UTC', format: 'date-t
 const count = z.number().int().nonnegative();
 const text = z.string();
 
+/** How grave an entry is, the gravest last. */
+export const SEVERITIES = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
 export const SourceName = z
   .string()
   .meta({ id: 'SourceName', description: 'The name of a source, such as edge_logs' });
@@ -15,6 +18,15 @@ export const Entry = z
     id: text,
     timestamp: moment,
     project: text.nullable(),
+    severity: z
+      .enum(SEVERITIES)
+      .nullable()
+      .meta({ description: 'How grave the entry is; null where it does not say' }),
+    status: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'The status of HTTP that it tells of, if it does' }),
     event_message: text,
     metadata: z.unknown().meta({ description: 'As it was stored' }),
     ingested_at: moment,

@@ -82,6 +82,12 @@ export const ANSWERS: Readonly<Record<AnswerName, z.ZodType>> = {
   Histogram: resultOf(Bucket).extend({ step_seconds: z.number().positive() }),
   Ledger: resultOf(z.union([LedgerEntry, Homeless])),
   Logged,
+  LogRecordsTaken: z.strictObject({
+    partialSuccess: z
+      .strictObject({ rejectedLogRecords: text, errorMessage: text })
+      .optional()
+      .meta({ description: 'Where some records do not become rows' }),
+  }),
   LogflareSources: z.array(LogflareSource),
   Projects: resultOf(Project),
   RejectedLines: resultOf(RejectedLine),
@@ -95,5 +101,8 @@ export const BODIES: Readonly<Record<BodyName, z.ZodType>> = {
   Lines: z
     .union([z.array(z.unknown()), z.looseObject({})])
     .meta({ description: 'Lines: an array, one object, or NDJSON; at most 12 MB' }),
+  LogRecords: z
+    .looseObject({ resourceLogs: z.array(z.looseObject({})) })
+    .meta({ description: 'An ExportLogsServiceRequest of OTLP; also in protobuf; at most 12 MB' }),
   Retry,
 };

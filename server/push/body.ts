@@ -33,7 +33,7 @@ export function createMemory(maxBytes: number): Memory {
   };
 }
 
-/** A body as whole lines, in pieces. `release` must be called once it is of no use any more. */
+/** A body in pieces, as whole lines where these were asked for. `release` must be called once it is of no use any more. */
 export interface PushedLines {
   readonly blocks: readonly Buffer[];
   release(): void;
@@ -44,13 +44,32 @@ export interface PushedLines {
  * `PUSH_OVERLOADED`, or `REQUEST_INVALID` when it cannot be read.
  */
 export async function readLines(request: IncomingMessage, memory: Memory): Promise<PushedLines> {
+  const cutter = createCutter(
+    /^application\/x-ndjson\b/i.test(request.headers['content-type'] ?? ''),
+  );
+  return readBlocks(request, memory, { ...cutter, last: Buffer.from('\n') });
+}
+
+/** Reads a body and unpacks it. Throws as `readLines` does. */
+export function readBody(request: IncomingMessage, memory: Memory): Promise<PushedLines> {
+  return readBlocks(request, memory, { take() {}, end() {}, last: null });
+}
+
+/** What becomes of a body as it comes in. */
+interface Reading extends ReturnType<typeof createCutter> {
+  /** What stands behind a body that is not empty. */
+  readonly last: Buffer | null;
+}
+
+async function readBlocks(
+  request: IncomingMessage,
+  memory: Memory,
+  reading: Reading,
+): Promise<PushedLines> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   const unpacker = unpackerOf(request.headers['content-encoding']);
   if (length > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
 
-  const cutter = createCutter(
-    /^application\/x-ndjson\b/i.test(request.headers['content-type'] ?? ''),
-  );
   const blocks: Buffer[] = [];
   let block = Buffer.alloc(0);
   let [held, filled, size] = [0, 0, 0];
@@ -67,7 +86,7 @@ export async function readLines(request: IncomingMessage, memory: Memory): Promi
     for (let from = 0; from < bytes.length; ) {
       if (filled === block.length) addBlock();
       const copied = bytes.copy(block, filled, from);
-      cutter.take(block.subarray(filled, filled + copied));
+      reading.take(block.subarray(filled, filled + copied));
       filled += copied;
       size += copied;
       from += copied;
@@ -84,8 +103,8 @@ export async function readLines(request: IncomingMessage, memory: Memory): Promi
       if (unpacker) checkSent(unpacker);
     }
     if (unpacker) checkSent(unpacker);
-    cutter.end([...blocks.slice(0, -1), block.subarray(0, filled)]);
-    if (size > 0) add(Buffer.from('\n'));
+    reading.end([...blocks.slice(0, -1), block.subarray(0, filled)]);
+    if (size > 0 && reading.last) add(reading.last);
     if (blocks.length > 0) blocks[blocks.length - 1] = block.subarray(0, filled);
     return { blocks, release: () => memory.give(held) };
   } catch (error) {

@@ -5,6 +5,8 @@ create table {name} {on_cluster} (
   id String codec(ZSTD),
   timestamp DateTime64(6, 'UTC') codec(Delta, ZSTD),
   project LowCardinality(Nullable(String)),
+  severity LowCardinality(Nullable(String)),
+  status Nullable(Int16),
   event_message String codec(ZSTD(3)),
   metadata Nullable(String) codec(ZSTD(3)),
   ingested_at DateTime64(6, 'UTC') codec(Delta, ZSTD),

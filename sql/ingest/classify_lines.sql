@@ -5,16 +5,54 @@ with lines as (
   select row_number() over () as ordinal, json
   from read_ndjson_objects({staging}, ignore_errors = true, maximum_object_size = {max_object})
 ),
-fields as (
+-- Docker and journald write what a program says as text. Where that is an object, its members are the line's.
+wrapped as (
   select
     ordinal,
     json,
-    json_extract(json, ['$.id', '$.project', '$.timestamp', '$."@timestamp"', '$.time', '$.ts', '$.date', '$.event_message', '$.message', '$.msg', '$.log', '$.MESSAGE', '$.metadata']) as field
+    case when json_exists(json, '$.log') then 'log' else 'MESSAGE' end as wrapper,
+    json_extract_string(json, '$."' || wrapper || '"') as inside,
+    json_extract_string(json, ['$.event_message', '$.message', '$.msg']) as said,
+    coalesce(
+      said[1] is null and said[2] is null and said[3] is null
+        and coalesce(json_type(json, '$.metadata'), '') not in ('OBJECT', 'ARRAY')
+        and starts_with(inside, '{')
+        -- Deeper than a line may be, or half a character: neither may come to the engine's functions.
+        and length(inside) - length(translate(inside, '[{', '')) <= {max_depth}
+        and not regexp_matches(
+          case
+            when contains(inside, '\\') then inside
+            else regexp_replace(inside, '\\u[dD][89abAB]..\\u[dD][c-fC-F]..', '', 'g')
+          end,
+          '\\u[dD][89a-fA-F]'
+        )
+        and json_valid(inside),
+      false
+    ) as is_wrapped
   from lines
+),
+unpacked as (
+  select
+    ordinal,
+    is_wrapped,
+    case
+      when is_wrapped then json_merge_patch(json, json_object(wrapper, null), try_cast(inside as json))
+      else json
+    end as json
+  from wrapped
+),
+fields as (
+  select
+    ordinal,
+    is_wrapped,
+    json,
+    json_extract(json, ['$.id', '$.project', '$.timestamp', '$."@timestamp"', '$.time', '$.ts', '$.date', '$.event_message', '$.message', '$.msg', '$.log', '$.MESSAGE', '$.metadata', '$."@t"', '$.eventTime', '$.__REALTIME_TIMESTAMP', '$."@m"', '$."@mt"', '$.severity', '$.level', '$.status']) as field
+  from unpacked
 ),
 texts as (
   select
     ordinal,
+    is_wrapped,
     json,
     list_transform(field, lambda f: case when json_type(f) = 'NULL' then null else f ->> '$' end) as text,
     case when json_type(field[13]) in ('OBJECT', 'ARRAY') then field[13] end as metadata
@@ -23,12 +61,17 @@ texts as (
 stamps as (
   select
     ordinal,
+    is_wrapped,
     json,
     text[1] as id,
     text[2] as project,
-    coalesce(text[3], text[4], text[5], text[6], text[7]) as stamp,
-    coalesce(text[8], text[9], text[10], text[11]) as message,
-    text[12] as journal_message,
+    coalesce(text[3], text[4], text[5], text[6], text[7]) as fast_stamp,
+    coalesce(fast_stamp, text[14], text[15], text[16]) as stamp,
+    coalesce(text[8], text[9], text[10], rtrim(text[11], chr(13) || chr(10))) as message,
+    coalesce(text[8], text[9], text[10]) is not null as has_message,
+    coalesce(text[12], text[17], text[18]) as other_message,
+    coalesce(text[19], text[20]) as own_word,
+    text[21] as own_status,
     metadata
   from texts
 ),
@@ -44,7 +87,14 @@ judged as (
       when stamp is not null and moment is null then 'unsupported timestamp format'
       when year(moment) not between 1970 and 2200 then 'its timestamp is not within the years 1970 to 2200'
     end as reason,
-    coalesce(year(moment) between 1970 and 2200 and message is not null and metadata is not null, false) as usable
+    coalesce(
+      not is_wrapped
+        and fast_stamp is not null
+        and year(moment) between 1970 and 2200
+        and message is not null
+        and metadata is not null,
+      false
+    ) as usable
   from dated
 )
 select
@@ -53,15 +103,20 @@ select
   coalesce(id, uuid()::varchar) as id,
   project,
   moment,
-  coalesce(message, journal_message, '') as event_message,
+  own_word,
+  own_status,
+  coalesce(message, other_message, '') as event_message,
   -- A flat log: all its fields but those that have a column of their own are its metadata.
   case
     when reason is not null then null
     when metadata is not null then metadata
     else nullif(json_merge_patch(
       json,
-      '{"id":null,"project":null,"timestamp":null,"@timestamp":null,"time":null,"ts":null,"date":null,"event_message":null,"message":null,"msg":null,"log":null,"MESSAGE":null'
-        || case when json_type(json, '$.metadata') = 'NULL' then ',"metadata":null}' else '}' end
+      '{"id":null,"project":null,"timestamp":null,"@timestamp":null,"time":null,"ts":null,"date":null,"event_message":null,"message":null,"msg":null,"MESSAGE":null,"@t":null,"eventTime":null,"__REALTIME_TIMESTAMP":null,"@m":null,"@mt":null'
+        -- Beside a message, what Elastic's programs call log is a record of its own.
+        || case when json_type(json, '$.log') = 'OBJECT' and has_message then '' else ',"log":null' end
+        || case when json_type(json, '$.metadata') = 'NULL' then ',"metadata":null' else '' end
+        || '}'
     )::varchar, '{}')::json
   end as metadata
 from judged

@@ -19,6 +19,9 @@ with lines as (
       message: 'VARCHAR',
       msg: 'VARCHAR',
       log: 'VARCHAR',
+      severity: 'VARCHAR',
+      level: 'VARCHAR',
+      status: 'VARCHAR',
       metadata: 'JSON'
     },
     filename = true,
@@ -27,19 +30,29 @@ with lines as (
   )
 ),
 dated as (
-  select *, {timestamp} as moment
+  select
+    *,
+    {timestamp} as moment,
+    lower(coalesce(severity, level, {word_found})) as word,
+    coalesce({status_found}, status) as code
   from lines
+),
+graded as (
+  select *, {code} as http_status
+  from dated
 )
 select
   filename,
   coalesce(id, uuid()::varchar) as id,
   moment as timestamp,
-  coalesce(project, found[1], found[2], found[3], found[4]) as project,
-  coalesce(event_message, message, msg, log) as event_message,
+  coalesce(project, {project_found}) as project,
+  {severity} as severity,
+  http_status as status,
+  coalesce(event_message, message, msg, rtrim(log, chr(13) || chr(10))) as event_message,
   metadata,
   {now} as ingested_at
   {request_columns}
-from dated
+from graded
 where
   year(moment) between 1970 and 2200
   and coalesce(event_message, message, msg, log) is not null

@@ -4,14 +4,27 @@ with rows as (
   select *, json_extract_string(metadata, {metadata_paths}) as found
   from classified
   where reason is null
+),
+coded as (
+  select
+    *,
+    lower(coalesce(own_word, {word_found})) as word,
+    coalesce({status_found}, own_status) as code
+  from rows
+),
+graded as (
+  select *, {code} as http_status
+  from coded
 )
 select
   id,
   coalesce(moment, {now}) as timestamp,
-  coalesce(project, found[1], found[2], found[3], found[4], {default_project}) as project,
+  coalesce(project, {project_found}, {default_project}) as project,
+  {severity} as severity,
+  http_status as status,
   event_message,
   metadata,
   {now} as ingested_at
   {request_columns}
-from rows
+from graded
 order by ordinal

@@ -8,6 +8,8 @@ create table {source} (
   metadata json using compression zstd,
   ingested_at timestamp not null,
   member_state bigint default 0,
-  text_block bigint
+  text_block bigint,
+  severity varchar,
+  status smallint
 );
 insert into ledger (source, bytes, lines, rows, rejected, repaired, undated, forwarded) values ('{source}', 0, 0, 0, 0, 0, 0, 0);

@@ -28,7 +28,12 @@ const store = await openStore({
 });
 const list = (await loadEndpoints([join(ROOT, 'sql/endpoints')], store)).find('logs.all');
 if (!list) throw new Error('BUG: logs.all is not there');
-const values = { project: nthProject(0), iso_timestamp_start: null, iso_timestamp_end: null };
+const values = {
+  project: nthProject(0),
+  any_project: 'false',
+  iso_timestamp_start: null,
+  iso_timestamp_end: null,
+};
 const callerSql = createCallerSql(store);
 const signal = new AbortController().signal;
 

@@ -54,6 +54,8 @@ describe('the entries of a source', () => {
           id: 'c',
           timestamp: '2026-08-21T12:02:00Z',
           project: 'p',
+          severity: null,
+          status: null,
           event_message: 'SIGNED In',
           metadata: [{ path: '/Token' }],
         });
@@ -240,7 +242,7 @@ describe('an export', () => {
       const csv = await get('/api/export/auth_logs?format=csv').buffer();
       const records = csv.text.trim().split('\r\n');
       expect(records).to.have.length(many + 2);
-      expect(records.at(-1)).to.equal(`#rows,${many},,,,`);
+      expect(records.at(-1)).to.equal(`#rows,${many},,,,,,`);
 
       const parquet = await get('/api/export/auth_logs?format=parquet').responseType('blob');
       expect(parquet.headers['x-row-count']).to.equal(String(many));
@@ -264,7 +266,7 @@ describe('an export', () => {
       expect(await exported({ project: 'none' })).to.deep.equal([]);
       const none = await get('/api/export/auth_logs?project=none&format=csv').buffer();
       expect(none.text).to.equal(
-        'id,timestamp,project,event_message,metadata,ingested_at\r\n#rows,0,,,,\r\n',
+        'id,timestamp,project,severity,status,event_message,metadata,ingested_at\r\n#rows,0,,,,,,\r\n',
       );
     }));
 

@@ -89,6 +89,7 @@ describe('the OpenAPI document', () => {
         '/api/rejected/retry': ([first]) => ({ id: first?.id, line: '{}' }),
         '/api/logs': () => [],
         '/api/logs/:source': () => [{}],
+        '/v1/logs': () => ({ resourceLogs: [] }),
       };
       const rejected = (await get('/api/rejected')).body.result;
       for (const { methods, path, scope, answer, parameters = [] } of routes) {

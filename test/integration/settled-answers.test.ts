@@ -54,6 +54,7 @@ async function within(
   const translation = await translate(sql, { ...scope, parameters: new Map() }, parse);
   const values = {
     project,
+    any_project: 'false',
     iso_timestamp_start: null,
     iso_timestamp_end: null,
     newest_from: '1970-01-01',

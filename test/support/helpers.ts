@@ -270,6 +270,8 @@ export async function withApp<T>(
         removal: { add() {}, bytes: () => 0 },
       });
       const { express, routes } = createApp({
+        maxLine: settings.maxLine ?? 1 << 20,
+        serviceMeans: 'project',
         forwarder: settings.forwarder ?? null,
         answers: null,
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),

@@ -3,6 +3,9 @@ import { allSources, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 import { builtInMembers, columnOf, type MemberSet, memberSet } from './members.ts';
 
+/** Columns of every source that a store of an earlier version lacks. Settling fills them, too. */
+const GRADES = { severity: 'varchar', status: 'smallint' };
+
 /**
  * Gives each source's table the columns of its members. A set that is another than last time gets the next generation, for which
  * settling fills the columns anew. Columns of members that are no longer asked for stay, as they cost next to nothing. Without `wanted`
@@ -29,12 +32,16 @@ export async function addMemberColumns(
     const list =
       wanted?.[source] ?? (last ? wordsOf(String(last.members)) : builtInMembers(source));
     const written = list.join(' ');
-    const generation = Number(last?.generation ?? 0) + (last?.members === written ? 0 : 1);
+    const lacking = Object.entries(GRADES).filter(([name]) => !has.has(`${source} ${name}`));
+    for (const [name, type] of lacking)
+      statements.push(`alter table ${source} add column ${name} ${type}`);
+    const isSame = last?.members === written && lacking.length === 0;
+    const generation = Number(last?.generation ?? 0) + (isSame ? 0 : 1);
     const set = memberSet(source, list, generation);
     for (const name of set.members.map(columnOf))
       if (!has.has(`${source} ${name}`.toLowerCase()))
         statements.push(`alter table ${source} add column "${name}" json`);
-    if (last?.members !== written)
+    if (!isSame)
       statements.push(
         `delete from member_sets where source = '${source}'`,
         `insert into member_sets values ('${source}', ${generation}, ${quoted(written)})`,

@@ -49,6 +49,8 @@ export interface SettlingOptions {
   readonly writer: Pick<Writer, 'exclusive'>;
   readonly ask: Ask;
   readonly sets: ReadonlyMap<Source, MemberSet>;
+  /** Rows of a table under a condition, as `row` their place, with their severity and status. */
+  readonly graded: (from: string) => string;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
   readonly walBytes: () => number;
@@ -96,6 +98,7 @@ export function createSettling({
   writer,
   ask,
   sets,
+  graded,
   memory,
   walBytes,
   room,
@@ -146,7 +149,7 @@ export function createSettling({
         try {
           const result = await transaction((connection) =>
             interruptible(connection, signal, () =>
-              settleRun(connection, set, planned, texts, now()),
+              settleRun(connection, { set, graded }, planned, texts, now()),
             ),
           );
           lengths.delete(source);
@@ -177,7 +180,7 @@ export function createSettling({
       const bounds = { length: FILL_ROWS, least };
       return writer.exclusive(({ transaction }) =>
         transaction((connection) =>
-          interruptible(connection, signal, () => fillRun(connection, set, bounds)),
+          interruptible(connection, signal, () => fillRun(connection, { set, graded }, bounds)),
         ),
       );
     },
@@ -242,14 +245,20 @@ async function textsOf(
   return bitmap.slices();
 }
 
+/** A source's table, and what settling fills in its rows. */
+interface Table extends Pick<SettlingOptions, 'graded'> {
+  readonly set: MemberSet;
+}
+
 /** Settles a run as planned. No rows where others stand there by now, as retention has removed some. */
 async function settleRun(
   connection: DuckDBConnection,
-  set: MemberSet,
+  table: Table,
   { run, columns, first }: Planned,
   texts: readonly Uint8Array[],
   nowMs: number,
 ): Promise<Settled> {
+  const { set } = table;
   const { source } = set;
   const ask = asks(connection);
   const now = await survey(ask, source, run, columns);
@@ -258,8 +267,8 @@ async function settleRun(
   const block = await addTextFilter(connection, source, texts, nowMs);
   const update =
     sortable && !sorted
-      ? sortedRows(set, run, columns, block)
-      : sameRows(set, run, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
+      ? sortedRows(table, run, columns, block)
+      : sameRows(table, run, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
   await change(connection, update, { set, run, columns, first });
   await removeTextFilters(connection, source);
   return { source, rows: first.rows, sorted: sortable };
@@ -268,15 +277,16 @@ async function settleRun(
 /** Fills the columns of a run's rows until they are settled. How many they were. */
 async function fillRun(
   connection: DuckDBConnection,
-  set: MemberSet,
+  table: Table,
   bounds: { readonly length: number; readonly least: number },
 ): Promise<number> {
+  const { set } = table;
   const ask = asks(connection);
   const run = await firstRun(ask, set, isUnread(set), bounds);
   if (!run) return 0;
   const columns = await columnsOf(ask, set.source);
   const first = await survey(ask, set.source, run, columns);
-  await change(connection, sameRows(set, run, '', WAITING), { set, run, columns, first });
+  await change(connection, sameRows(table, run, '', WAITING), { set, run, columns, first });
   return first.rows;
 }
 
@@ -358,9 +368,11 @@ function rowsBetween(place: Record<string, unknown> | undefined): number {
 
 const within = ({ first, until }: Run) => `rowid >= ${first} and rowid < ${until}`;
 
-const OWN_COLUMN = /^(?:member_state|text_block)$|^metadata\./;
+const OWN_COLUMN = /^(?:member_state|text_block|severity|status)$|^metadata\./;
+/** Columns that a line gives, or else settling by its metadata. */
+const GRADES = ['severity', 'status'];
 
-/** The columns of a source's table that a line gives. */
+/** The columns of a source's table that a line gives, and that never change. */
 async function columnsOf(ask: Ask, source: Source): Promise<string[]> {
   const rows = await ask(
     `select column_name as name from duckdb_columns() where table_name = '${source}' and database_name = current_database()`,
@@ -390,11 +402,14 @@ async function survey(
 }
 
 /** Fills the columns of a run's rows, each where it stands, and sets what `also` says; `more` is added to their states. */
-function sameRows(set: MemberSet, run: Run, also: string, more: bigint): string {
+function sameRows({ set, graded }: Table, run: Run, also: string, more: bigint): string {
   const { source } = set;
-  const rows = { from: `${source} where ${within(run)}`, columns: ['rowid as place', 'metadata'] };
+  const rows = {
+    from: graded(`${source} where ${within(run)}`),
+    columns: ['row as place', 'metadata', ...GRADES],
+  };
   return `update ${source} as t
-    set ${[assignments(set, []), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
+    set ${[assignments(set, GRADES), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
     from (${memberRows(set, rows)}) as s
     where t.rowid = s.place and t.${within(run)}`;
 }
@@ -403,11 +418,17 @@ function sameRows(set: MemberSet, run: Run, also: string, more: bigint): string 
  * The same, and puts the rows in order: among the places that they have, as rows between may have been removed. They are sorted with
  * what was taken out of their records, not with the records, which take more memory.
  */
-function sortedRows(set: MemberSet, run: Run, columns: readonly string[], block: number): string {
+function sortedRows(
+  { set, graded }: Table,
+  run: Run,
+  given: readonly string[],
+  block: number,
+): string {
   const { source, members } = set;
+  const columns = [...given, ...GRADES];
   const rows = {
-    from: `${source} where ${within(run)}`,
-    columns: [...columns, 'rowid as row'],
+    from: graded(`${source} where ${within(run)}`),
+    columns: [...columns, 'row'],
   };
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t

@@ -92,7 +92,16 @@ interface Kept extends Shipment {
   readonly lastId: string;
 }
 
-const COLUMNS = ['id', 'timestamp', 'project', 'event_message', 'metadata', 'ingested_at'];
+const COLUMNS = [
+  'id',
+  'timestamp',
+  'project',
+  'severity',
+  'status',
+  'event_message',
+  'metadata',
+  'ingested_at',
+];
 const REQUEST_COLUMNS = ['path', 'url', 'host'];
 
 /** The shipments of a store that are neither known to be in the other database nor known not to be. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Batch, Source } from '../../../ingest/index.ts';
+import { type Batch, MAX_DEPTH, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
+import { type Found, metadataFound, REQUEST_FIELDS } from './metadata-paths.ts';
 
 /** The statements for the lines of a batch that are not the common case. */
 export interface SlowPath {
@@ -17,13 +18,6 @@ export interface IngestStatements {
   insertRows(batches: readonly [Batch, ...Batch[]], ingestedAtUs: bigint, scanned: boolean): string;
   slowPath(batch: Batch, ingestedAtUs: bigint): SlowPath;
 }
-
-/** Where a line's metadata names its project; metadata is an object or an array of objects, of which the first counts. */
-const PROJECT_PATHS = ['$.project', '$[0].project', '$.project_ref', '$[0].project_ref'];
-
-/** Where the request stands in an edge line's metadata, each level an object or an array of objects. */
-const REQUEST_PATHS = ['$.request', '$.request[0]', '$[0].request', '$[0].request[0]'];
-const REQUEST_FIELDS = ['path', 'url', 'host'];
 
 /** No object of a staging file is longer than the file; below this, buffers cost next to nothing. */
 const LEAST_OBJECT = 128 * 1024;
@@ -42,17 +36,20 @@ export function ingestStatements(
   const fastPath = read('fast_path');
   const classify = read('classify_lines');
   const insert = read('slow_path');
+  const found = { plain: metadataFound(false), request: metadataFound(true) };
   const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine);
   const projectOf = (source: Source) => {
     const project = defaultProject[source] ?? null;
     return project === null ? 'null' : quoted(project);
   };
   const words = (batches: readonly Batch[], request: boolean, ingestedAtUs: bigint) => ({
+    ...found[request ? 'request' : 'plain'],
+    severity: severityExpression(folder, found.plain),
+    code: STATUS_CODE,
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
     now: `make_timestamp(${ingestedAtUs})`,
-    metadata_paths: `[${[...PROJECT_PATHS, ...(request ? requestPaths() : [])].map(quoted).join(', ')}]`,
-    request_columns: request ? requestColumns() : '',
+    max_depth: String(MAX_DEPTH),
     // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.
     max_object: String(
       Math.min(maxObject, Math.max(LEAST_OBJECT, ...batches.map(({ staged }) => 2 * staged))),
@@ -90,20 +87,35 @@ function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words[word] ?? whole);
 }
 
+/** The number of a status of HTTP in the text `code`; NULL when it is none. */
+const STATUS_CODE = `case when regexp_full_match(code, '[1-5]\\d\\d') then code::smallint end`;
+
+/** The severity of a row with the columns `word`, `http_status` and `found`. */
+function severityExpression(folder: string, { priority, number }: Found): string {
+  const text = readFileSync(join(folder, 'severity.sql'), 'utf8').replaceAll(/^--.*\n/gm, '');
+  return fill(text, { word: 'word', status: 'http_status', priority, number });
+}
+
+/**
+ * The rows `from`, a table and a condition, with `severity` and `status` where they have none, by their metadata: a store of an earlier
+ * version did not fill these columns. Also with their `rowid`, as `row`.
+ */
+export function gradedRows(folder: string): (from: string) => string {
+  const found = metadataFound(false);
+  const severity = severityExpression(folder, found);
+  return (from) => `(
+    select * replace (coalesce(severity, ${severity}) as severity, coalesce(status, http_status) as status)
+    from (
+      select *, lower(coalesce(${found.word_found})) as word, ${STATUS_CODE} as http_status
+      from (
+        select *, coalesce(${found.status_found}) as code
+        from (select *, rowid as row, json_extract_string(metadata, ${found.metadata_paths}) as found from ${from})
+      )
+    )
+  )`;
+}
+
 /** The expression that reads the text `expression` as a moment, as lines are read. */
 export function timestampExpression(folder: string, expression: string): string {
   return readFileSync(join(folder, 'timestamp.sql'), 'utf8').replaceAll('{text}', expression);
-}
-
-function requestPaths(): string[] {
-  return REQUEST_FIELDS.flatMap((field) => REQUEST_PATHS.map((path) => `${path}.${field}`));
-}
-
-function requestColumns(): string {
-  const columns = REQUEST_FIELDS.map((field, index) => {
-    const first = PROJECT_PATHS.length + index * REQUEST_PATHS.length + 1;
-    const values = REQUEST_PATHS.map((_, i) => `found[${first + i}]`).join(', ');
-    return `coalesce(${values}) as ${field}`;
-  });
-  return `, ${columns.join(', ')}`;
 }

@@ -225,6 +225,7 @@ const SCOPES = group(
   ],
   ['parameters by name', 'select $project as p'],
   ['parameters of the machinery', 'select $newest_from as p'],
+  ['parameters of the server', 'select $any_project as p'],
   ['parameters by BigQuery’s name', 'select @project as p', BOTH],
   ['parameters by place', 'select ? as p'],
   ['numbered parameters', 'select $1 as p'],

@@ -29,6 +29,8 @@ describe('the fields of a line', () => {
             id: 'own',
             timestamp: '2026-11-20T10:00:00.123456Z',
             project: 'p',
+            severity: null,
+            status: null,
             event_message: `m ${source}`,
             metadata: `{"k":"${source}"}`,
             ...(source === 'edge_logs' ? { path: null, url: null, host: null } : {}),

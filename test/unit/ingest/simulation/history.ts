@@ -228,6 +228,7 @@ export class Simulation {
       storing,
       sink: this.sink,
       maxLine: 4096,
+      formatOf: () => 'json' as const,
       log: this.log,
     };
     return { tracker, storing, rounds: await createRounds(options) };

@@ -1,0 +1,111 @@
+import type { AnyValue, ExportLogsServiceRequest, KeyValue, LogRecord } from './messages.ts';
+
+/** The lines of the records of one service. */
+export interface ServiceLines {
+  /** The resource's `service.name`; null without one. */
+  readonly service: string | null;
+  /** A line for each record, with its newline. */
+  readonly lines: readonly string[];
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type Members = Readonly<Record<string, Json | undefined>>;
+
+/** Values that stand deeper within each other are refused: they are turned into JSON by recursion. */
+const MAX_DEPTH = 100;
+
+/** A record that cannot be made a line. */
+export class RecordInvalid extends Error {}
+
+/**
+ * A line for each record, in their order. Its metadata has what OTLP calls `attributes`, `resource`, `scope`, `severity_text`,
+ * `severity_number`, `trace_id`, `span_id` and `event_name`, without what a record does not have. Throws RecordInvalid.
+ */
+export function linesOf(
+  { resourceLogs = [] }: ExportLogsServiceRequest,
+  projectOf: (service: string | null) => string | null,
+): ServiceLines[] {
+  return resourceLogs.map(({ resource, scopeLogs = [] }) => {
+    const attributes = record(resource?.attributes);
+    const name = attributes?.['service.name'];
+    const service = typeof name === 'string' && name !== '' ? name : null;
+    const project = projectOf(service);
+    const lines = scopeLogs.flatMap(({ scope, logRecords = [] }) => {
+      const own: Members = {
+        name: scope?.name || undefined,
+        version: scope?.version || undefined,
+        attributes: record(scope?.attributes),
+      };
+      const shared = { resource: attributes, scope: isEmpty(own) ? undefined : (own as Json) };
+      return logRecords.map((log) => `${JSON.stringify(lineOf(log, shared, project))}\n`);
+    });
+    return { service, lines };
+  });
+}
+
+function lineOf(log: LogRecord, shared: Members, project: string | null): Members {
+  const { body } = log;
+  const message = body === undefined ? '' : toJson(body);
+  const isText = typeof message === 'string';
+  return {
+    timestamp: momentOf(log.timeUnixNano) ?? momentOf(log.observedTimeUnixNano),
+    project: project ?? undefined,
+    event_message: isText ? message : JSON.stringify(message),
+    metadata: {
+      severity_text: log.severityText || undefined,
+      severity_number: log.severityNumber || undefined,
+      trace_id: log.traceId || undefined,
+      span_id: log.spanId || undefined,
+      event_name: log.eventName || undefined,
+      flags: log.flags || undefined,
+      dropped_attributes_count: log.droppedAttributesCount || undefined,
+      attributes: record(log.attributes),
+      body: isText ? undefined : message,
+      ...shared,
+    } as Json,
+  };
+}
+
+/** Undefined where nothing is in it. */
+function record(
+  list: readonly KeyValue[] | undefined,
+  depth = 0,
+): Readonly<Record<string, Json>> | undefined {
+  if (!list || list.length === 0) return undefined;
+  // Not assigned one by one: `__proto__` would be lost.
+  return Object.fromEntries(list.map(({ key = '', value }) => [key, toJson(value ?? {}, depth)]));
+}
+
+function toJson(value: AnyValue, depth = 0): Json {
+  if (depth > MAX_DEPTH)
+    throw new RecordInvalid(`expected values of at most ${MAX_DEPTH} levels, got more`);
+  const { stringValue, boolValue, intValue, doubleValue, bytesValue } = value;
+  if (value.arrayValue)
+    return (value.arrayValue.values ?? []).map((each) => toJson(each, depth + 1));
+  if (value.kvlistValue) return record(value.kvlistValue.values, depth + 1) ?? {};
+  if (intValue !== undefined && intValue !== null) return wholeNumber(intValue);
+  return stringValue ?? boolValue ?? doubleOf(doubleValue) ?? bytesValue ?? null;
+}
+
+/** As text where a number would not be exact. */
+function wholeNumber(value: string | number): number | string {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+function doubleOf(value: string | number | undefined): number | string | undefined {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+/** A moment in microseconds, as text; undefined for none. */
+function momentOf(nanos: string | number | undefined): string | undefined {
+  if (nanos === undefined || nanos === null || !/^\d{1,20}$/.test(String(nanos))) return undefined;
+  const micros = BigInt(nanos) / 1000n;
+  if (micros === 0n) return undefined;
+  const second = new Date(Number(micros / 1_000_000n) * 1000).toISOString().slice(0, 19);
+  return `${second}.${String(micros % 1_000_000n).padStart(6, '0')}Z`;
+}
+
+function isEmpty(members: Members): boolean {
+  return Object.values(members).every((member) => member === undefined);
+}

@@ -1,0 +1,26 @@
+-- How grave an entry is, in one of six words, as its line has it: {word}, what its logger calls it, in small letters; {priority}, that of
+-- syslog and journald; {number}, that of OpenTelemetry; or the status of a request, {status}. NULL when none of them says.
+coalesce(
+  case
+    when {word} in ('info', 'information', 'informational', 'notice', 'log', 'http', 'inf', 'statement') then 'info'
+    when {word} in ('error', 'err', 'severe') then 'error'
+    when {word} in ('warn', 'warning', 'wrn') then 'warn'
+    when {word} in ('debug', 'dbg', 'fine', 'debug1', 'debug2', 'debug3', 'debug4', 'debug5') then 'debug'
+    when {word} in ('fatal', 'critical', 'crit', 'panic', 'dpanic', 'alert', 'emerg', 'emergency') then 'fatal'
+    when {word} in ('trace', 'trc', 'verbose', 'silly', 'finer', 'finest') then 'trace'
+    -- Of pino and bunyan, whose own levels may lie between; below ten as syslog has them.
+    when regexp_full_match({word}, '[1-9]\d')
+      then ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'fatal', 'fatal', 'fatal'][{word}::utinyint // 10]
+    when regexp_full_match({word}, '[0-7]')
+      then ['fatal', 'fatal', 'fatal', 'error', 'warn', 'info', 'info', 'debug'][{word}::utinyint + 1]
+  end,
+  case
+    when regexp_full_match({priority}, '[0-7]')
+      then ['fatal', 'fatal', 'fatal', 'error', 'warn', 'info', 'info', 'debug'][{priority}::utinyint + 1]
+  end,
+  case
+    when regexp_full_match({number}, '[1-9]|1\d|2[0-4]')
+      then ['trace', 'debug', 'info', 'warn', 'error', 'fatal'][({number}::utinyint + 3) // 4]
+  end,
+  case when {status} >= 500 then 'error' when {status} >= 400 then 'warn' when {status} >= 100 then 'info' end
+)

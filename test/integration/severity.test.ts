@@ -1,0 +1,60 @@
+import { appendFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../../server/config/package-root.ts';
+import { withFolder, withIngest, withStore } from '../support/helpers.ts';
+
+/** More than a run that is settled at once. */
+const ROWS = 33_000;
+const COUNTS =
+  "select severity, status, count(*)::int, count(*) filter (id = 'r' || (metadata ->> '$.n'))::int from edge_logs group by all order by all";
+const ALL = { maxRows: 10 };
+
+describe('severity and status', () => {
+  it('are filled in rows that an earlier version stored, and stay as they are in others', () =>
+    withFolder(async (data) => {
+      const sql = join(data, 'sql');
+      cpSync(join(ROOT, 'sql'), sql, { recursive: true });
+      for (const name of readdirSync(join(sql, 'schema')))
+        if (name > '0005') rmSync(join(sql, 'schema', name));
+      writeFileSync(join(sql, 'source', 'table.sql'), 'select 1');
+      appendFileSync(
+        join(sql, 'schema', '0004_file_states.sql'),
+        `insert into edge_logs by name
+          select
+            'r' || n as id,
+            timestamp '2026-11-20 10:00:00' - to_seconds(n) as timestamp,
+            'p' || n % 3 as project,
+            'm' as event_message,
+            ('{"n":' || n || ',"response":{"status_code":' || (case when n % 100 = 0 then 500 else 200 end) || '}}')::json as metadata,
+            timestamp '2026-11-20 10:00:00' as ingested_at
+          from range(${ROWS}) as r(n);
+          update ledger set lines = ${ROWS}, rows = ${ROWS} where source = 'edge_logs';`,
+      );
+      await withStore(data, async () => {}, { sql });
+      await withIngest(data, async ({ store, write, lines }) => {
+        const counted = async () => (await store.query(COUNTS, {}, ALL)).rows;
+        expect(await counted()).to.deep.equal([[null, null, ROWS, ROWS]]);
+        // Its level stands where no row keeps it.
+        const beside =
+          '{"id":"r-1","level":"fatal","event_message":"m","timestamp":"2026-11-20T10:00:00Z","metadata":{"n":-1}}\n';
+        write('edge_logs/a.log', beside);
+        await lines(ROWS + 1);
+        const filled = [
+          ['error', 500, ROWS / 100, ROWS / 100],
+          ['fatal', null, 1, 1],
+          ['info', 200, (ROWS / 100) * 99, (ROWS / 100) * 99],
+        ];
+        const settled = await store.settling.settle('edge_logs');
+        expect(settled).to.include({ rows: 30_720, sorted: true });
+        while ((await store.settling.fill('edge_logs', 1)) > 0);
+        expect(await counted()).to.deep.equal(filled);
+      });
+      await withStore(data, async (store) => {
+        const generations = await store.query('select max(member_state) from edge_logs', {}, ALL);
+        expect(await store.settling.fill('edge_logs', 1)).to.equal(0);
+        const after = await store.query('select max(member_state) from edge_logs', {}, ALL);
+        expect(after.rows).to.deep.equal(generations.rows);
+      });
+    }));
+});

@@ -1,12 +1,12 @@
 -- A moment in UTC, cut to the microsecond, from the text {text}; NULL when it is in none of the forms that are taken.
 -- (The session's time zone is UTC.) The form is checked first, because DuckDB's own casts also take 'infinity', 'epoch', BC and names of zones.
 case
-  when regexp_full_match({text}, '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([zZ]|[+-]([01]\d|2[0-3]):?[0-5]\d)?') then
+  when regexp_full_match({text}, '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([zZ]| UTC| GMT|[+-]([01]\d|2[0-3]):?[0-5]\d)?') then
     try_cast(
       case
-        when regexp_matches({text}, '[tz,]|:60|^.{16}[Z+-]') then
+        when regexp_matches({text}, '[tz,]|:60|^.{16}[Z+-]| (UTC|GMT)$') then
           regexp_replace(
-            regexp_replace(replace(upper({text}), ',', '.'), '^(.{16})([Z+-]|$)', '\1:00\2'),
+            regexp_replace(regexp_replace(replace(upper({text}), ',', '.'), ' (UTC|GMT)$', 'Z'), '^(.{16})([Z+-]|$)', '\1:00\2'),
             '(:\d\d:)60(\.\d+)?',
             '\159.999999'
           )

@@ -10,7 +10,7 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 
 const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
 /** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
-const CALLS = 150;
+const CALLS = 200;
 /** The short form takes every so-manieth, so that steps of each kind are met. */
 const STRIDE = LONG ? 1 : 7;
 const PATHS = [

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what test/e2e/ and test/faults/ run, from Debian's packages: rsyslog, logrotate,
-# libfaketime and chromium into the system, syslog-ng, which cannot be installed beside rsyslog, unpacked into
-# test/.shippers/ (only its libraries go into the system). Does nothing for what is there already. Needs root, or sudo
+# Installs what test/e2e/ and test/faults/ run, from Debian's packages: rsyslog, logrotate, libfaketime, journalctl, PostgreSQL
+# and chromium into the system. Those that would start a service there, or cannot be installed beside another, are unpacked into
+# test/.shippers/ (only their libraries go into the system): syslog-ng, nginx, Caddy, and what makes files of a journal. Does nothing for what is there already. Needs root, or sudo
 # that asks nothing, only if a package is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-remove "$@"
 }
 download() {
-  (cd "$unpacked" && apt-get download -q -o APT::Sandbox::User=root syslog-ng-core)
+  (cd "$unpacked" && apt-get download -q -o APT::Sandbox::User=root "$@")
 }
 
 missing=()
@@ -39,25 +39,32 @@ command -v rsyslogd >/dev/null || missing+=(rsyslog)
 command -v logrotate >/dev/null || missing+=(logrotate)
 ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing+=(libfaketime)
 command -v chromium >/dev/null || missing+=(chromium)
+command -v journalctl >/dev/null || missing+=(systemd)
+command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 [ ${#missing[@]} = 0 ] || with_lists install "${missing[@]}"
 
-command -v syslog-ng >/dev/null && exit
-
-mkdir -p .shippers
-if [ ! -x .shippers/usr/sbin/syslog-ng ]; then
+packages=(nginx caddy systemd-journal-remote)
+command -v syslog-ng >/dev/null || packages+=(syslog-ng-core)
+mkdir -p .shippers/libraries
+for package in "${packages[@]}"; do
+  [ ! -e ".shippers/libraries/$package" ] || continue
   # Unpacked aside and moved at the end, so that a broken download is not taken for an installation.
   unpacked=$(mktemp -d "$PWD/.shippers/new.XXXXXX")
   trap 'rm -rf "$unpacked"' EXIT
-  with_lists download
-  dpkg-deb -x "$unpacked"/*.deb "$unpacked"
+  with_lists download "$package"
+  mkdir "$unpacked/root"
+  dpkg-deb -x "$unpacked"/*.deb "$unpacked/root"
+  # Some still have their programs beside /usr.
+  [ ! -d "$unpacked/root/lib" ] || cp -a "$unpacked/root/lib" "$unpacked/root/usr/"
+  mkdir -p .shippers/usr
+  cp -a "$unpacked/root/usr/." .shippers/usr/
   # "libc6 (>= 2.34), libsystemd0 | libelogind0, …": the first of each that is a library.
-  dpkg-deb -f "$unpacked"/*.deb Depends | tr ',' '\n' | sed -n 's/^ *\(lib[^ |]*\).*/\1/p' >.shippers/libraries
-  rm -rf .shippers/usr
-  mv "$unpacked/usr" .shippers/
-fi
+  dpkg-deb -f "$unpacked"/*.deb Depends | tr ',' '\n' | sed -n 's/^ *\(lib[^ |]*\).*/\1/p' >".shippers/libraries/$package"
+  rm -rf "$unpacked"
+done
 
 missing=()
 while read -r library; do
   dpkg-query -W -f '${db:Status-Status}\n' "$library" 2>/dev/null | grep -qx installed || missing+=("$library")
-done <.shippers/libraries
+done < <(cat .shippers/libraries/* | sort -u)
 [ ${#missing[@]} = 0 ] || with_lists install "${missing[@]}"

@@ -36,6 +36,7 @@ const PROJECT = [...inRecords('project'), ...inRecords('project_ref')];
 /** The first that is there counts. */
 const WORD = [
   ...inRecords('parsed', 'error_severity'),
+  ...inObject('error_severity'),
   ...inObject('severity_text'),
   ...inObject('severityText'),
   ...inRecords('severity'),

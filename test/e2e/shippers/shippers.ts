@@ -131,8 +131,10 @@ export async function logrotate(folder: string, rules: string): Promise<string> 
   return stdout + stderr;
 }
 
-function find(name: string): string | null {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', join(UNPACKED, 'sbin')];
+/** Where a program is that is installed, or unpacked for the tests; null where it is not. */
+export function find(name: string): string | null {
+  const unpacked = ['sbin', 'bin', 'lib/systemd'].map((folder) => join(UNPACKED, folder));
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', ...unpacked];
   return folders.map((folder) => join(folder, name)).find(existsSync) ?? null;
 }
 

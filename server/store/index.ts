@@ -26,7 +26,7 @@ import { createRetention, type Retention } from './retention/index.ts';
 import { addSourceTables, type FormerSource } from './source-tables.ts';
 import { type TextCondition, textConditions } from './text-filter/filters.ts';
 import type { TornCommit } from './torn-log.ts';
-import { gradedRows, ingestStatements, timestampExpression } from './write/statements.ts';
+import { ingestStatements, regradedRows, timestampExpression } from './write/statements.ts';
 import { type Commits, createWriter, type Writer } from './write/writer.ts';
 
 export type { Clock } from './clock.ts';
@@ -291,7 +291,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       writer: between,
       ask,
       sets: members,
-      graded: gradedRows(ingest),
+      graded: regradedRows(ingest),
       memory,
       walBytes,
       room,

@@ -4,7 +4,7 @@ with lines as (
   select
     *,
     coalesce("timestamp", "@timestamp", time, ts, date) as stamp,
-    json_extract_string(metadata, {metadata_paths}) as found
+    {metadata_found} as found
   from read_ndjson(
     {staging},
     columns = {
@@ -30,29 +30,22 @@ with lines as (
   )
 ),
 dated as (
-  select
-    *,
-    {timestamp} as moment,
-    lower(coalesce(severity, level, {word_found})) as word,
-    coalesce({status_found}, status) as code
+  select *, {timestamp} as moment
   from lines
-),
-graded as (
-  select *, {code} as http_status
-  from dated
 )
 select
   filename,
   coalesce(id, uuid()::varchar) as id,
   moment as timestamp,
   coalesce(project, {project_found}) as project,
-  {severity} as severity,
-  http_status as status,
   coalesce(event_message, message, msg, rtrim(log, chr(13) || chr(10))) as event_message,
   metadata,
-  {now} as ingested_at
+  {now} as ingested_at,
+  coalesce(severity, level) as own_word,
+  status as own_status,
+  {kept}
   {request_columns}
-from graded
+from dated
 where
   year(moment) between 1970 and 2200
   and coalesce(event_message, message, msg, log) is not null

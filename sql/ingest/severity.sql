@@ -2,6 +2,7 @@
 -- syslog and journald; {number}, that of OpenTelemetry; or the status of a request, {status}. NULL when none of them says.
 coalesce(
   case
+    when {word} is null then null
     when {word} in ('info', 'information', 'informational', 'notice', 'log', 'http', 'inf', 'statement') then 'info'
     when {word} in ('error', 'err', 'severe') then 'error'
     when {word} in ('warn', 'warning', 'wrn') then 'warn'
@@ -15,10 +16,12 @@ coalesce(
       then ['fatal', 'fatal', 'fatal', 'error', 'warn', 'info', 'info', 'debug'][{word}::utinyint + 1]
   end,
   case
+    when {priority} is null then null
     when regexp_full_match({priority}, '[0-7]')
       then ['fatal', 'fatal', 'fatal', 'error', 'warn', 'info', 'info', 'debug'][{priority}::utinyint + 1]
   end,
   case
+    when {number} is null then null
     when regexp_full_match({number}, '[1-9]|1\d|2[0-4]')
       then ['trace', 'debug', 'info', 'warn', 'error', 'fatal'][({number}::utinyint + 3) // 4]
   end,

@@ -50,7 +50,7 @@ export interface SettlingOptions {
   readonly ask: Ask;
   readonly sets: ReadonlyMap<Source, MemberSet>;
   /** Rows of a table under a condition, as `row` their place, with their severity and status. */
-  readonly graded: (from: string) => string;
+  readonly graded: (source: Source, from: string) => string;
   /** The engine's memory limit, bytes. */
   readonly memory: number;
   readonly walBytes: () => number;
@@ -405,7 +405,7 @@ async function survey(
 function sameRows({ set, graded }: Table, run: Run, also: string, more: bigint): string {
   const { source } = set;
   const rows = {
-    from: graded(`${source} where ${within(run)}`),
+    from: graded(source, `${source} where ${within(run)}`),
     columns: ['row as place', 'metadata', ...GRADES],
   };
   return `update ${source} as t
@@ -427,7 +427,7 @@ function sortedRows(
   const { source, members } = set;
   const columns = [...given, ...GRADES];
   const rows = {
-    from: graded(`${source} where ${within(run)}`),
+    from: graded(source, `${source} where ${within(run)}`),
     columns: [...columns, 'row'],
   };
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');

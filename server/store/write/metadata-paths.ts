@@ -1,9 +1,10 @@
+import type { Source, SupabaseSource } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 
 /** What columns of a row hold, as expressions over the list `found` of what stands in its metadata. */
 export interface Found {
-  /** The list of paths for `json_extract_string`, which gives `found`. */
-  readonly metadata_paths: string;
+  /** Gives the list `found` of a column `metadata`. */
+  readonly metadata_found: string;
   /** Those of a project, in the order in which they count. */
   readonly project_found: string;
   /** What a logger calls how grave an entry is. */
@@ -18,69 +19,111 @@ export interface Found {
   readonly request_columns: string;
 }
 
-/** A member of a record, whose levels are objects or arrays, of which the first element counts: as Logflare's clients write them. */
-function inRecords(...names: readonly [string, ...string[]]): string[] {
-  return names.reduce<string[]>(
-    (paths, name) => paths.flatMap((path) => [`${path}.${name}`, `${path}[0].${name}`]),
-    ['$'],
-  );
+/** A member of metadata by the names that lead to it. */
+function member(...names: readonly string[]): string[] {
+  return [names.map((name) => `."${name}"`).join('')];
 }
 
-/** A member of metadata that is one object, as loggers of applications write it. */
-function inObject(...names: readonly string[]): string[] {
-  return [`$.${names.map((name) => `"${name}"`).join('.')}`];
+/** A member of a record, which is an object or the first of an array of them, as Logflare's clients write it. */
+function ofRecord(record: string, name: string): string[] {
+  return [`."${record}"."${name}"`, `."${record}"[0]."${name}"`];
 }
 
-const PROJECT = [...inRecords('project'), ...inRecords('project_ref')];
-
-/** The first that is there counts. */
-const WORD = [
-  ...inRecords('parsed', 'error_severity'),
-  ...inObject('error_severity'),
-  ...inObject('severity_text'),
-  ...inObject('severityText'),
-  ...inRecords('severity'),
-  ...inRecords('level'),
-  ...inObject('levelname'),
-  ...inObject('lvl'),
-  ...inObject('log.level'),
-  ...inObject('log', 'level'),
-  ...inObject('@l'),
-];
-const PRIORITY = inObject('PRIORITY');
-const NUMBER = [...inObject('severityNumber'), ...inObject('severity_number')];
-const STATUS = [
-  ...inRecords('response', 'status_code'),
-  ...inRecords('res', 'statusCode'),
-  ...inObject('http', 'response', 'status_code'),
-  ...inObject('http', 'status_code'),
-  ...inObject('http.response.status_code'),
-  ...inObject('http.status_code'),
-  ...inObject('attributes', 'http.response.status_code'),
-  ...inObject('attributes', 'http.status_code'),
-  ...inRecords('status_code'),
-  ...inObject('statusCode'),
-  ...inRecords('status'),
-];
-
-/** The columns of a request. */
+const PROJECT = [...member('project'), ...member('project_ref')];
+/** The columns of a request, which `edge_logs` alone has. */
 export const REQUEST_FIELDS = ['path', 'url', 'host'] as const;
 
-export function metadataFound(hasRequest: boolean): Found {
+/** Where lines of a source may say how grave they are; of words and statuses the first that is there counts. */
+interface Grades {
+  readonly word: readonly string[];
+  readonly priority: readonly string[];
+  readonly number: readonly string[];
+  readonly status: readonly string[];
+}
+
+/** What the loggers of applications write. */
+const OF_APPLICATIONS: Grades = {
+  word: [
+    ...member('severity_text'),
+    ...member('severityText'),
+    ...member('severity'),
+    ...member('level'),
+    ...member('levelname'),
+    ...member('lvl'),
+    ...member('log.level'),
+    ...member('log', 'level'),
+    ...member('@l'),
+    ...member('error_severity'),
+    ...ofRecord('parsed', 'error_severity'),
+  ],
+  priority: member('PRIORITY'),
+  number: [...member('severityNumber'), ...member('severity_number')],
+  status: [
+    ...ofRecord('response', 'status_code'),
+    ...ofRecord('res', 'statusCode'),
+    ...member('http', 'response', 'status_code'),
+    ...member('http', 'status_code'),
+    ...member('http.response.status_code'),
+    ...member('http.status_code'),
+    ...member('attributes', 'http.response.status_code'),
+    ...member('attributes', 'http.status_code'),
+    ...member('status_code'),
+    ...member('statusCode'),
+    ...member('status'),
+  ],
+};
+
+/**
+ * What Supabase's services write, beside `severity`, `level` and `status`. To look for all that applications write takes half as long as
+ * all else that is done with a line (docs/decisions/0029).
+ */
+const OF_SUPABASE: Readonly<Record<SupabaseSource, Partial<Grades>>> = {
+  edge_logs: { status: ofRecord('response', 'status_code') },
+  postgres_logs: {
+    word: [...ofRecord('parsed', 'error_severity'), ...member('error_severity')],
+  },
+  function_edge_logs: { status: ofRecord('response', 'status_code') },
+  function_logs: {},
+  auth_logs: {},
+  realtime_logs: {},
+  storage_logs: { status: ofRecord('res', 'statusCode') },
+  postgrest_logs: {},
+  pgbouncer_logs: {},
+};
+
+function gradesOf(source: Source): Grades {
+  const own = (OF_SUPABASE as Readonly<Record<Source, Partial<Grades>>>)[source];
+  if (!own) return OF_APPLICATIONS;
+  return {
+    word: [...(own.word ?? []), ...member('severity'), ...member('level')],
+    priority: [],
+    number: [],
+    status: [...(own.status ?? []), ...member('status')],
+  };
+}
+
+/** What lines of a source have; of several sources, null, what all of them are asked for at once. */
+export function metadataFound(source: Source | null): Found {
   const all: string[] = [];
   const found = (paths: readonly string[]) => {
     const first = all.push(...paths) - paths.length + 1;
-    return paths.map((_, i) => `found[${first + i}]`).join(', ');
+    return paths.length === 0 ? 'null' : paths.map((_, i) => `found[${first + i}]`).join(', ');
   };
+  const grades = source === null ? null : gradesOf(source);
+  const hasRequest = source === null || source === 'edge_logs';
   const words = {
     project_found: found(PROJECT),
-    word_found: found(WORD),
-    priority: found(PRIORITY),
-    number: `coalesce(${found(NUMBER)})`,
-    status_found: found(STATUS),
+    word_found: found(grades?.word ?? []),
+    priority: found(grades?.priority ?? []),
+    number: `coalesce(${found(grades?.number ?? [])})`,
+    status_found: found(grades?.status ?? []),
     request_columns: (hasRequest ? REQUEST_FIELDS : [])
-      .map((field) => `, coalesce(${found(inRecords('request', field))}) as ${field}`)
+      .map((field) => `, coalesce(${found(ofRecord('request', field))}) as ${field}`)
       .join(''),
   };
-  return { ...words, metadata_paths: `[${all.map(quoted).join(', ')}]` };
+  const from = (root: string) =>
+    `json_extract_string(metadata, [${all.map((path) => quoted(root + path)).join(', ')}])`;
+  // Of an array the first element counts. One list with both would take twice the time.
+  const metadata_found = `case when starts_with(metadata, '[') then ${from('$[0]')} else ${from('$')} end`;
+  return { ...words, metadata_found };
 }

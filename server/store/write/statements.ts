@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Batch, MAX_DEPTH, type Source } from '../../../ingest/index.ts';
+import { allSources, type Batch, MAX_DEPTH, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 import { type Found, metadataFound, REQUEST_FIELDS } from './metadata-paths.ts';
 
@@ -36,16 +36,19 @@ export function ingestStatements(
   const fastPath = read('fast_path');
   const classify = read('classify_lines');
   const insert = read('slow_path');
-  const found = { plain: metadataFound(false), request: metadataFound(true) };
+  const graded = gradedRows(folder);
+  const ofSource = new Map(allSources().map((source) => [source, metadataFound(source)]));
+  const ofAll = metadataFound(null);
+  const foundOf = (source: Source): Found => ofSource.get(source) ?? metadataFound(source);
   const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine);
   const projectOf = (source: Source) => {
     const project = defaultProject[source] ?? null;
     return project === null ? 'null' : quoted(project);
   };
-  const words = (batches: readonly Batch[], request: boolean, ingestedAtUs: bigint) => ({
-    ...found[request ? 'request' : 'plain'],
-    severity: severityExpression(folder, found.plain),
-    code: STATUS_CODE,
+  const words = (batches: readonly Batch[], found: Found, ingestedAtUs: bigint) => ({
+    ...found,
+    // What several sources have in common is no use to any of them.
+    kept: found === ofAll ? 'null as found' : 'found',
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
     now: `make_timestamp(${ingestedAtUs})`,
@@ -58,61 +61,80 @@ export function ingestStatements(
 
   return {
     scan(batches, ingestedAtUs) {
-      return `create or replace temp table scanned as ${fill(fastPath, words(batches, true, ingestedAtUs))}`;
+      return `create or replace temp table scanned as ${fill(fastPath, words(batches, ofAll, ingestedAtUs))}`;
     },
     insertRows(batches, ingestedAtUs, scanned) {
       const [{ source }] = batches;
       const paths = batches.map(({ staging }) => staging);
-      const request = source === 'edge_logs';
-      const from = scanned
-        ? `scanned where filename in (${paths.map(quoted).join(', ')})`
-        : `(${fill(fastPath, words(batches, request, ingestedAtUs))})`;
-      const spare = scanned && !request ? ['filename', ...REQUEST_FIELDS] : ['filename'];
+      const found = foundOf(source);
+      const rows = scanned
+        ? `(select * replace (${found.metadata_found} as found) from scanned where filename in (${paths.map(quoted).join(', ')}))`
+        : `(${fill(fastPath, words(batches, found, ingestedAtUs))})`;
+      const spare = scanned && source !== 'edge_logs' ? [...SPARE, ...REQUEST_FIELDS] : SPARE;
       const project = `coalesce(project, ${projectOf(source)}) as project`;
-      return `insert into ${source} by name select * exclude (${spare.join(', ')}) replace (${project}) from ${from}`;
+      return `insert into ${source} by name
+        select * exclude (${spare.join(', ')}) replace (${project})
+        from ${graded(found, rows)}`;
     },
     slowPath(batch, ingestedAtUs) {
       const { source } = batch;
+      const found = foundOf(source);
       const filled = {
-        ...words([batch], source === 'edge_logs', ingestedAtUs),
+        ...words([batch], found, ingestedAtUs),
         table: source,
         default_project: projectOf(source),
+        graded_rows: graded(found, 'rows'),
       };
       return { classify: fill(classify, filled), insert: fill(insert, filled) };
     },
   };
 }
 
+/** Columns of rows that are on their way. */
+const SPARE = [
+  ...['filename', 'found', 'own_word', 'own_status'],
+  ...['word', 'code', 'http_status'],
+];
+
 function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words[word] ?? whole);
 }
 
-/** The number of a status of HTTP in the text `code`; NULL when it is none. */
-const STATUS_CODE = `case when regexp_full_match(code, '[1-5]\\d\\d') then code::smallint end`;
-
-/** The severity of a row with the columns `word`, `http_status` and `found`. */
-function severityExpression(folder: string, { priority, number }: Found): string {
-  const text = readFileSync(join(folder, 'severity.sql'), 'utf8').replaceAll(/^--.*\n/gm, '');
-  return fill(text, { word: 'word', status: 'http_status', priority, number });
+/** Gives rows with `severity` and `status`, as sql/ingest/graded_rows.sql says. */
+function gradedRows(folder: string): (found: Found, rows: string) => string {
+  const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
+  const [severity, text] = ['severity', 'graded_rows'].map((name) =>
+    read(name).replaceAll(/^--.*\n/gm, ''),
+  );
+  return (found, rows) => {
+    const { priority, number } = found;
+    const words = { word: 'word', status: 'http_status', priority, number };
+    return fill(text ?? '', { ...found, severity: fill(severity ?? '', words), rows });
+  };
 }
 
 /**
- * The rows `from`, a table and a condition, with `severity` and `status` where they have none, by their metadata: a store of an earlier
- * version did not fill these columns. Also with their `rowid`, as `row`.
+ * Gives rows of a source, a table and a condition, with `severity` and `status` where they have none, by their metadata: a store of an
+ * earlier version did not fill these columns. Also with their `rowid`, as `row`.
  */
-export function gradedRows(folder: string): (from: string) => string {
-  const found = metadataFound(false);
-  const severity = severityExpression(folder, found);
-  return (from) => `(
-    select * replace (coalesce(severity, ${severity}) as severity, coalesce(status, http_status) as status)
-    from (
-      select *, lower(coalesce(${found.word_found})) as word, ${STATUS_CODE} as http_status
-      from (
-        select *, coalesce(${found.status_found}) as code
-        from (select *, rowid as row, json_extract_string(metadata, ${found.metadata_paths}) as found from ${from})
-      )
-    )
-  )`;
+export function regradedRows(folder: string): (source: Source, from: string) => string {
+  const graded = gradedRows(folder);
+  return (source, from) => {
+    const found = metadataFound(source);
+    const rows = `(
+      select
+        * rename (severity as kept_severity, status as kept_status),
+        rowid as row,
+        null as own_word,
+        null as own_status,
+        ${found.metadata_found} as found
+      from ${from}
+    )`;
+    return `(
+      select * replace (coalesce(kept_severity, severity) as severity, coalesce(kept_status, status) as status)
+      from ${graded(found, rows)}
+    )`;
+  };
 }
 
 /** The expression that reads the text `expression` as a moment, as lines are read. */

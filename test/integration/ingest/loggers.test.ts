@@ -1,5 +1,7 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { withFolder, withIngest } from '../../support/helpers.ts';
+import { type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
 
 interface Case {
   readonly of: string;
@@ -211,23 +213,68 @@ const CASES: readonly Case[] = [
   },
 ];
 
+/** Lines that Supabase's sources are asked about, too; others say what its services do not write. */
+const OF_SUPABASE: readonly (readonly [
+  source: string,
+  line: string,
+  severity: string | null,
+  status: number | null,
+])[] = [
+  ['edge_logs', '{"metadata":{"response":{"status_code":503}}}', 'error', 503],
+  ['edge_logs', '{"metadata":[{"response":[{"status_code":"404"}]}]}', 'warn', 404],
+  ['edge_logs', '{"level":"debug","metadata":{"response":{"status_code":200}}}', 'debug', 200],
+  ['edge_logs', '{"metadata":{"lvl":"fatal"}}', null, null],
+  ['postgres_logs', '{"metadata":{"parsed":{"error_severity":"PANIC"}}}', 'fatal', null],
+  ['postgres_logs', '{"metadata":{"error_severity":"WARNING"}}', 'warn', null],
+  ['function_edge_logs', '{"metadata":[{"response":[{"status_code":500}]}]}', 'error', 500],
+  ['function_logs', '{"metadata":{"level":"error"}}', 'error', null],
+  ['auth_logs', '{"metadata":{"level":"info","status":500}}', 'info', 500],
+  ['realtime_logs', '{"metadata":[{"level":"warning"}]}', 'warn', null],
+  ['storage_logs', '{"metadata":{"level":"30","res":{"statusCode":409}}}', 'info', 409],
+  ['postgrest_logs', '{"severity":"4","metadata":{}}', 'warn', null],
+  ['pgbouncer_logs', '{"metadata":{"level":"LOG"}}', 'info', null],
+];
+
 describe('lines of common loggers', () => {
-  it('give time, message, severity and status', () =>
-    withFolder((data) =>
-      withIngest(data, async (ingesting) => {
+  for (const together of [false, true])
+    it(`give time, message, severity and status${together ? ', stored together with those of other sources' : ''}`, () =>
+      withFolder(async (data) => {
         const lines = CASES.map(({ line }, i) => line.replace('{', `{"id":"${i}",`));
-        ingesting.write('app_logs/a.log', `${lines.join('\n')}\n`);
-        expect(await ingesting.lines(CASES.length, 'app_logs')).to.include({ rejected: 0 });
-        const rows = await ingesting.rows('app_logs', 'true');
-        const byId = new Map(rows.map((row) => [row.id, row]));
-        for (const [i, { of, row: expected }] of CASES.entries()) {
-          const found = byId.get(String(i));
-          for (const [name, value] of Object.entries(expected)) {
-            const text = found?.[name];
-            const own = name === 'metadata' && typeof text === 'string' ? JSON.parse(text) : text;
-            expect(own, `${of}: ${name}`).to.deep.equal(value);
+        // What is there at the start is stored together.
+        const before = together ? OF_SUPABASE : [];
+        for (const [source, line] of before)
+          append(data, source, line.replace('{', '{"timestamp":"2026-11-20T10:00:00Z","msg":"m",'));
+        if (together) append(data, 'app_logs', lines.join('\n'));
+        await withIngest(data, async (ingesting) => {
+          if (!together) ingesting.write('app_logs/a.log', `${lines.join('\n')}\n`);
+          expect(await ingesting.lines(CASES.length, 'app_logs')).to.include({ rejected: 0 });
+          await isAsSaid(ingesting);
+          for (const source of new Set(before.map(([name]) => name))) {
+            const own = before.filter(([name]) => name === source);
+            await ingesting.lines(own.length, source);
+            const rows = await ingesting.rows(source, 'rowid');
+            const found = rows.map(({ severity, status }) => [severity, status]);
+            const wanted = own.map(([, , severity, status]) => [severity, status]);
+            expect(found, source).to.have.deep.members(wanted);
           }
-        }
-      }),
-    ));
+        });
+      }));
 });
+
+async function isAsSaid(ingesting: Ingesting): Promise<void> {
+  const rows = await ingesting.rows('app_logs');
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const [i, { of, row: expected }] of CASES.entries()) {
+    const found = byId.get(String(i));
+    for (const [name, value] of Object.entries(expected)) {
+      const text = found?.[name];
+      const own = name === 'metadata' && typeof text === 'string' ? JSON.parse(text) : text;
+      expect(own, `${of}: ${name}`).to.deep.equal(value);
+    }
+  }
+}
+
+function append(data: string, source: string, text: string): void {
+  mkdirSync(join(data, 'logs', source), { recursive: true });
+  appendFileSync(join(data, 'logs', source, 'a.log'), `${text}\n`);
+}

@@ -13,6 +13,7 @@ import type { DrillOptions } from './drill.ts';
 import type { ImportOptions } from './import.ts';
 import type { QueryOptions } from './query.ts';
 import type { RejectedOptions } from './rejected.ts';
+import type { SearchOptions } from './search.ts';
 import type { Remote } from './service-client.ts';
 import type { StartOptions } from './start.ts';
 import type { TailOptions } from './tail.ts';
@@ -122,9 +123,28 @@ function asks(program: Command, exit: (code: number) => void) {
     .description('print entries as they are stored')
     .option('--project <project>', 'only entries of this project; "*" or none: of all')
     .option('--search <text>', 'only entries with this text, in any letter case')
+    .option('-q, --query <query>', 'only entries for which this search query holds')
     .addHelpText('after', example('tailpond tail edge_logs --project default --search " 500"'))
     .action(async (name: string, options: TailOptions) =>
       exit(await (await import('./tail.ts')).tail(name, options)),
+    );
+
+  remote(program.command('search'))
+    .addArgument(suggesting(new Argument('<source>', 'the source')))
+    .argument('[query...]', 'words, "phrases", field:value, AND, OR, -not; behind --')
+    .description('print the newest entries for which a search query holds')
+    .option('--project <project>', 'only entries of this project; "*" or none: of all')
+    .option('--since <time>', 'only entries from then on: a timestamp, or 30m, 2h, 7d ago')
+    .option('--limit <entries>', 'how many, 1 to 1000', wholeNumber, 100)
+    .addHelpText(
+      'after',
+      example(
+        `tailpond search edge_logs --since 1h 'status:>=500 path:/rpc/*'`,
+        `tailpond search app_logs -- '-level:info checkout'`,
+      ),
+    )
+    .action(async (name: string, words: string[], options: SearchOptions) =>
+      exit(await (await import('./search.ts')).search(name, words, options)),
     );
 
   remote(program.command('import <files...>'))

@@ -4,6 +4,7 @@ import { printable } from './table.ts';
 export interface TailOptions extends Remote {
   readonly project?: string;
   readonly search?: string;
+  readonly query?: string;
   readonly json?: boolean;
 }
 
@@ -18,6 +19,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   const search = new URLSearchParams();
   if (options.project !== undefined) search.set('project', options.project);
   if (options.search !== undefined) search.set('search', options.search);
+  if (options.query !== undefined) search.set('q', options.query);
   const left = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => left.abort());
   // A reader that has enough, as `head`.

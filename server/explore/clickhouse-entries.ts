@@ -32,6 +32,14 @@ const WORDS: Words = {
   micros: (moment) => `${MICROS}(${moment})`,
   earliest: (moment) => `minOrNull(${moment})`,
   hasSought: (text) => `match(${text}, {sought:Nullable(String)})`,
+  search: {
+    member: memberOf,
+    matches: (text, parameter) => `match(${text}, {${parameter}:String})`,
+    equals: (text, parameter) => `${text} = {${parameter}:String}`,
+    compares: (text, comparison, parameter) =>
+      `toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String})`,
+    asText: (number) => `toString(${number})`,
+  },
   bucket: `fromUnixTimestamp64Micro(${MICROS}(timestamp) - positiveModulo(${MICROS}(timestamp), {step_us:Int64}), 'UTC')`,
   hash: `cityHash64(id, event_message, ifNull(metadata, ''))`,
   size: '',
@@ -66,6 +74,22 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
     },
     follow: (filter, options) => followShipments(filter, options, ask),
   };
+}
+
+/** The member of metadata that these names lead to, through records that are objects or the first of an array, as text. */
+function memberOf(path: readonly string[]): string {
+  const last = path.length - 1;
+  const below = (record: string, depth: number): string => {
+    const [own, name] = [`m${depth}`, `'${(path[depth] ?? '').replaceAll("'", "\\'")}'`];
+    const raw = `JSONExtractRaw(${own}, ${name})`;
+    const found =
+      depth < last
+        ? below(raw, depth + 1)
+        : `multiIf(${raw} in ('', 'null'), null, JSONType(${own}, ${name}) = 'String', JSONExtractString(${own}, ${name}), ${raw})`;
+    const single = `if(startsWith(${record}, '['), JSONExtractRaw(${record}, 1), ${record})`;
+    return `arrayMap(${own} -> ${found}, [${single}])[1]`;
+  };
+  return below("ifNull(metadata, '')", 0);
 }
 
 /** The regular expression for a text in any letter case. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Source } from '../../ingest/index.ts';
 import type { Values } from '../endpoints/parameters.ts';
+import type { SearchWords } from '../search/condition.ts';
 import type { RowColumn, Rows } from '../store/index.ts';
 
 /** The columns of an entry, as they are shown. */
@@ -42,6 +43,8 @@ export interface Words {
   earliest(moment: string): string;
   /** Whether a text has the one that is sought, in any letter case: the parameter `search`. */
   hasSought(text: string): string;
+  /** What conditions of a search query are made of. */
+  readonly search: SearchWords;
   /** The beginning of the bucket that a timestamp is in; the parameter `step_us` is its length in microseconds. */
   readonly bucket: string;
   /** A number that is another one for most entries that differ. */

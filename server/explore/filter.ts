@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express';
-import { allSources, isSource } from '../../ingest/index.ts';
+import { allSources, isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { ALL_PROJECTS } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
 import { optional, type Parameter } from '../http/route.ts';
+import { type Condition, conditionOf, type SearchWords } from '../search/condition.ts';
+import { parseQuery, QueryInvalid } from '../search/query.ts';
 import type { Store } from '../store/index.ts';
 import { boundsOf, type EntryEngine, type Filter } from './engine.ts';
 
@@ -17,6 +19,11 @@ export const SEARCH = optional(
   'search',
   'string',
   'only entries that have this text in their message or their metadata, in any letter case',
+);
+export const QUERY = optional(
+  'q',
+  'string',
+  'only entries for which this search query holds, such as status:>=500 path:/rpc/* -timeout',
 );
 export const FROM = optional('from', 'timestamp', 'inclusive lower bound of the timestamp');
 export const TO = optional('to', 'timestamp', 'exclusive upper bound of the timestamp');
@@ -48,16 +55,32 @@ export async function filterOf(
   const checked = await checkParameters({ parameters }, given, store);
   const values: Values = {
     search: null,
+    q: null,
     ...checked,
     ...boundsOf(checked),
     project: pin ?? checked.project ?? null,
   };
-  const may = values.search ? await mayHave(source, values.search) : null;
+  const asks = values.q ? conditionOfQuery(values.q, source, words.search) : null;
+  const wanted = [values.search ?? '', ...(asks?.texts ?? [])].filter((text) => text !== '');
+  const may = await Promise.all(wanted.map((text) => mayHave(source, text)));
   const sought = ['event_message', 'metadata'].map(words.hasSought);
   const where = [
     values.project === null ? [] : [`project = ${words.text('project')}`],
-    may === null ? [] : [may],
+    may.filter((condition) => condition !== null),
+    asks ? [asks.sql] : [],
     values.search ? [`(${sought.join(' or ')})`] : [],
   ].flat();
-  return { source, where: where.join(' and ') || 'true', values };
+  return { source, where: where.join(' and ') || 'true', values: { ...values, ...asks?.values } };
+}
+
+/** Throws `PARAMETER_INVALID`. */
+function conditionOfQuery(text: string, source: Source, words: SearchWords): Condition {
+  try {
+    return conditionOf(parseQuery(text), source, words);
+  } catch (error) {
+    if (!(error instanceof QueryInvalid)) throw error;
+    throw new AppError('PARAMETER_INVALID', {
+      faults: [{ parameter: 'q', detail: error.message }],
+    });
+  }
 }

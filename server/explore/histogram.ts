@@ -1,4 +1,7 @@
+import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
+import { fieldOf, type SearchWords } from '../search/condition.ts';
+import { fieldPath, QueryInvalid } from '../search/query.ts';
 import type { Plain, RowColumn } from '../store/index.ts';
 import { between, type EntryEngine, type Filter } from './engine.ts';
 
@@ -14,9 +17,16 @@ const STEPS = [
   ...[1, 7, 30, 90, 365].map((n) => n * DAY),
 ];
 
+export interface Bucket {
+  readonly timestamp: string;
+  readonly entries: number;
+  /** Where it was asked for: the severity that all of these have. */
+  readonly severity?: string | null;
+}
+
 export interface Histogram {
   /** The buckets that have entries: when each begins, ISO 8601 in UTC, and how many it has. */
-  readonly buckets: readonly { readonly timestamp: string; readonly entries: number }[];
+  readonly buckets: readonly Bucket[];
   readonly stepSeconds: number;
 }
 
@@ -24,11 +34,20 @@ const BUCKETS: readonly RowColumn[] = [
   { name: 'bucket', kind: 'plain', type: 'TIMESTAMP' },
   { name: 'entries', kind: 'plain', type: 'BIGINT' },
 ];
+const GRADED_BUCKETS: readonly RowColumn[] = [
+  ...BUCKETS,
+  { name: 'grade', kind: 'plain', type: 'VARCHAR' },
+];
+/** The severities, and none. */
+const GRADES = 7;
 
-/** How many entries came when, in at most `most` buckets and one that is cut off at each end. Throws `PARAMETER_INVALID`. */
+/**
+ * How many entries came when, in at most `most` buckets and one that is cut off at each end; `graded`: of each severity by themselves. Throws
+ * `PARAMETER_INVALID`.
+ */
 export async function histogram(
   { source, where, values }: Filter,
-  most: number,
+  { most, graded }: { readonly most: number; readonly graded: boolean },
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Histogram> {
@@ -41,18 +60,19 @@ export async function histogram(
   const stepSeconds =
     STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
   const { rows } = await ask(
-    `select ${words.bucket} as bucket, count(*) as entries
+    `select ${words.bucket} as bucket, count(*) as entries${graded ? ', severity as grade' : ''}
       from ${words.table(source)}
       where ${where} and ${between(words)}
-      group by bucket
-      order by bucket`,
-    BUCKETS,
+      group by bucket${graded ? ', grade' : ''}
+      order by bucket${graded ? ', grade' : ''}`,
+    graded ? GRADED_BUCKETS : BUCKETS,
     { ...values, step_us: String(BigInt(stepSeconds) * 1_000_000n) },
-    { maxRows: most + 2, signal },
+    { maxRows: (most + 2) * (graded ? GRADES : 1), signal },
   );
-  const buckets = rows.map(([timestamp, entries]) => ({
+  const buckets = rows.map(([timestamp, entries, severity = null]) => ({
     timestamp: String(timestamp),
     entries: Number(entries),
+    ...(graded ? { severity: severity === null ? null : String(severity) } : {}),
   }));
   return { buckets, stepSeconds };
 }
@@ -81,4 +101,46 @@ export async function projects(
     { maxRows: MOST, signal },
   );
   return rows.map(([project = null, entries]) => ({ project, entries: Number(entries) }));
+}
+
+const VALUES: readonly RowColumn[] = [
+  { name: 'value', kind: 'plain', type: 'VARCHAR' },
+  { name: 'entries', kind: 'plain', type: 'BIGINT' },
+];
+
+/** The values of a field that most entries have, as text, and how many have them. Throws `PARAMETER_INVALID`. */
+export async function facet(
+  { source, where, values }: Filter,
+  { field, limit }: { readonly field: string; readonly limit: number },
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  signal: AbortSignal,
+): Promise<Plain[]> {
+  const value = fieldExpression(field, source, words.search);
+  const { rows } = await ask(
+    `select value, count(*) as entries
+      from (
+        select ${value} as value
+        from ${words.table(source)}
+        where ${where} and ${between(words)}
+      ) as fields
+      where value is not null
+      group by value
+      order by entries desc, value
+      limit ${limit}`,
+    VALUES,
+    values,
+    { maxRows: limit, signal },
+  );
+  return rows.map(([text = null, entries]) => ({ value: text, entries: Number(entries) }));
+}
+
+function fieldExpression(field: string, source: Source, words: SearchWords): string {
+  try {
+    return fieldOf(fieldPath(field), source, words);
+  } catch (error) {
+    if (!(error instanceof QueryInvalid)) throw error;
+    throw new AppError('PARAMETER_INVALID', {
+      faults: [{ parameter: 'field', detail: error.message }],
+    });
+  }
 }

@@ -10,13 +10,13 @@ import { encodeRows, formatOf, MEDIA_TYPES } from '../formats/index.ts';
 import { redact } from '../formats/redact.ts';
 import { encode } from '../formats/value.ts';
 import { disconnected } from '../http/disconnect.ts';
-import { GET, type Parameter, type Route } from '../http/route.ts';
+import { GET, optional, type Parameter, type Route } from '../http/route.ts';
 import { EngineError, type Store } from '../store/index.ts';
 import { clickhouseEntries } from './clickhouse-entries.ts';
 import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
-import { FROM, filterOf, PROJECT, SEARCH, TO } from './filter.ts';
-import { histogram, projects } from './histogram.ts';
+import { FROM, filterOf, PROJECT, QUERY, SEARCH, TO } from './filter.ts';
+import { facet, histogram, projects } from './histogram.ts';
 import { storeEntries } from './store-entries.ts';
 import { createTail } from './tail.ts';
 
@@ -38,6 +38,16 @@ const whole = (name: string, most: number, preset: number, description: string):
 });
 const LIMIT = whole('limit', 1000, 100, 'how many entries');
 const BUCKETS = whole('buckets', 500, 60, 'into how many parts the time is divided at most');
+const BY: Parameter = optional('by', ['severity'], 'count each severity by itself');
+const VALUES = whole('limit', 100, 10, 'how many values');
+const FIELD: Parameter = {
+  ...optional(
+    'field',
+    'string',
+    'the field whose values are counted, such as status or request.method',
+  ),
+  required: true,
+};
 const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
 
 /** At a time; each has some pages in memory. */
@@ -45,11 +55,12 @@ const EXPORTS = 4;
 
 /** What each of the questions below `/api` takes, each with a source behind it. */
 const EXPLORE = {
-  entries: [PROJECT, SEARCH, FROM, TO, LIMIT],
-  histogram: [PROJECT, SEARCH, required(FROM), required(TO), BUCKETS],
+  entries: [PROJECT, SEARCH, QUERY, FROM, TO, LIMIT],
+  histogram: [PROJECT, SEARCH, QUERY, required(FROM), required(TO), BUCKETS, BY],
+  facets: [PROJECT, SEARCH, QUERY, FROM, TO, FIELD, VALUES],
   projects: [PROJECT],
-  tail: [PROJECT, SEARCH],
-  export: [PROJECT, SEARCH, FROM, TO],
+  tail: [PROJECT, SEARCH, QUERY],
+  export: [PROJECT, SEARCH, QUERY, FROM, TO],
 } as const satisfies Record<string, readonly Parameter[]>;
 
 type Answerer = (
@@ -95,7 +106,8 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   const histogramOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.histogram, store, engine);
     const most = within(BUCKETS.name, filter.values.buckets, 500);
-    const { buckets, stepSeconds } = await histogram(filter, most, engine, signal);
+    const graded = filter.values.by === 'severity';
+    const { buckets, stepSeconds } = await histogram(filter, { most, graded }, engine, signal);
     response.set(visibleTo(accessOf(response), await freshness([filter.source], deps)));
     response
       .set('Cache-Control', 'private, no-cache')
@@ -105,6 +117,14 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   const projectsOf: Answerer = async (request, response, signal) => {
     const filter = await filterOf(request, response, EXPLORE.projects, store, engine);
     const result = encode(await projects(filter, engine, signal), redactOf(request));
+    response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
+  };
+
+  const facetOf: Answerer = async (request, response, signal) => {
+    const filter = await filterOf(request, response, EXPLORE.facets, store, engine);
+    const limit = within(VALUES.name, filter.values.limit, 100);
+    const asked = { field: filter.values.field ?? '', limit };
+    const result = encode(await facet(filter, asked, engine, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
@@ -144,6 +164,11 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       'projects',
       { summary: 'The projects that have most entries', answer: 'Projects' },
       projectsOf,
+    ),
+    route(
+      'facets',
+      { summary: 'The values of a field that most entries have', answer: 'Facets' },
+      facetOf,
     ),
     route(
       'tail',

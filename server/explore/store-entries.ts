@@ -28,6 +28,15 @@ const WORDS: Words = {
   earliest: (moment) => `min(${moment})`,
   // A regular expression takes 0.6 of the time that it takes to write all texts in small letters.
   hasSought: (text) => `regexp_matches(${text}::varchar, regexp_escape($search::varchar), 'i')`,
+  search: {
+    member: (path) =>
+      `list_any_value(json_extract_string(metadata, [${formsOf(path).map(quoted).join(', ')}]))`,
+    matches: (text, parameter) => `regexp_matches(${text}::varchar, $${parameter}::varchar)`,
+    equals: (text, parameter) => `${text} = $${parameter}::varchar`,
+    compares: (text, comparison, parameter) =>
+      `try_cast(${text} as double) ${comparison} $${parameter}::double`,
+    asText: (number) => `${number}::varchar`,
+  },
   bucket: `time_bucket(to_microseconds($step_us::bigint), timestamp, timestamp '1970-01-01')`,
   hash: 'hash(id, event_message, metadata::varchar)',
   size: ', strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes',
@@ -57,7 +66,7 @@ export function storeEntries(store: Asked): EntryEngine {
         rows: limit + 1,
         sql,
         oldest: oldestOf(sql),
-        reads: values.search === null ? 'little' : 'rows',
+        reads: values.search === null && values.q === null ? 'little' : 'rows',
         windows: { from: 'from', until: 'to' },
         alsoBounds: ['from_us', 'to_us'],
       };
@@ -108,6 +117,21 @@ export function storeEntries(store: Asked): EntryEngine {
       };
     },
   };
+}
+
+/** The paths of a member, each record an object or the first of an array. */
+function formsOf(path: readonly string[]): string[] {
+  const roots = ['$', '$[0]'];
+  const last = path.length - 1;
+  return path.reduce(
+    (forms, name, i) =>
+      forms.flatMap((form) => [`${form}."${name}"`, ...(i < last ? [`${form}."${name}"[0]`] : [])]),
+    roots,
+  );
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 const COUNTED: readonly RowColumn[] = [];

@@ -33,6 +33,7 @@ export type AnswerName =
   | 'Endpoints'
   | 'Entries'
   | 'Export'
+  | 'Facets'
   | 'Health'
   | 'Histogram'
   | 'Ledger'

@@ -33,7 +33,15 @@ export const Entry = z
   })
   .meta({ id: 'Entry' });
 
-export const Bucket = z.strictObject({ timestamp: moment, entries: count }).meta({ id: 'Bucket' });
+export const Bucket = z
+  .strictObject({
+    timestamp: moment,
+    entries: count,
+    severity: z.enum(SEVERITIES).nullable().optional().meta({ description: 'With `by=severity`' }),
+  })
+  .meta({ id: 'Bucket' });
+
+export const Facet = z.strictObject({ value: text, entries: count }).meta({ id: 'Facet' });
 
 export const Project = z
   .strictObject({ project: text.nullable(), entries: count })

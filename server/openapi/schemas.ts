@@ -4,6 +4,7 @@ import { type AnswerName, type BodyName, PARAMETER_TYPES } from '../http/route.t
 import {
   Bucket,
   Entry,
+  Facet,
   Homeless,
   LedgerEntry,
   LogflareSource,
@@ -78,6 +79,7 @@ export const ANSWERS: Readonly<Record<AnswerName, z.ZodType>> = {
   Endpoints: resultOf(Endpoint),
   Entries: resultOf(Entry),
   Export: resultOf(Entry).extend({ count: z.number().int() }),
+  Facets: resultOf(Facet),
   Health,
   Histogram: resultOf(Bucket).extend({ step_seconds: z.number().positive() }),
   Ledger: resultOf(z.union([LedgerEntry, Homeless])),

@@ -102,6 +102,7 @@ describe('the OpenAPI document', () => {
           from: '2026-01-01T00:00:00Z',
           to: '2027-01-01T00:00:00Z',
           source_name: 'edge_logs',
+          field: 'status',
         };
         const query = Object.fromEntries(
           parameters.flatMap(({ name }) => (values[name] ? [[name, values[name]]] : [])),

@@ -112,6 +112,17 @@ for (const running of [true, false]) {
             ...['--sql', 'select id, project from app_logs order by id'],
           ]);
           expect(both.out).to.equal('id,project\r\ne,website\r\nf,p\r\n');
+
+          const searched = await run(data, ['search', 'app_logs', 'project:website', 'level:info']);
+          expect(searched.out).to.match(/^20\S+ website info \n$/);
+          expect(searched.err).to.equal('1 row\n');
+          const others = await run(data, ['search', 'app_logs', '--json', '--', '-level:info']);
+          expect(JSON.parse(others.out)).to.include({ id: 'f' });
+          const wrong = await run(data, ['search', 'app_logs', 'a OR']);
+          expect([wrong.code, wrong.err]).to.deep.equal([
+            1,
+            'Expected a word, a "phrase", field:value or an opening bracket at character 5, got the end.\n',
+          ]);
         }),
       ));
 
@@ -178,11 +189,11 @@ describe('the command', () => {
   it('tells what there is, with examples, and what is unknown', () =>
     withFolder(async (data) => {
       const help = await run(data, ['--help']);
-      for (const name of 'start demo check import query tail token backup restore rejected'.split(
+      for (const name of 'start demo check import query search tail token backup restore rejected'.split(
         ' ',
       ))
         expect(help.out).to.match(new RegExp(`^ {2}${name}\\b`, 'm'));
-      for (const name of ['query', 'tail', 'import'])
+      for (const name of ['query', 'search', 'tail', 'import'])
         expect((await run(data, [name, '--help'])).out).to.match(/Examples:\n {2}\S/);
       const unknown = await run(data, ['nothing']);
       expect([unknown.code, unknown.err]).to.satisfy(

@@ -1,0 +1,218 @@
+import type { Source } from '../../ingest/index.ts';
+import {
+  type Comparison,
+  MANY,
+  ONE,
+  type Pattern,
+  type Query,
+  QueryInvalid,
+  type Test,
+} from './query.ts';
+
+/** How an engine says the conditions of a query. A value is the name of a parameter that has it as text. */
+export interface SearchWords {
+  /** A member of metadata as text, whose records are objects or the first of an array; NULL without one. No name has a quote or `\\`. */
+  member(path: readonly string[]): string;
+  /** Whether a text meets a regular expression of RE2. */
+  matches(text: string, parameter: string): string;
+  equals(text: string, parameter: string): string;
+  /** Whether a text is a number that is so to the one in the parameter. */
+  compares(text: string, comparison: Comparison, parameter: string): string;
+  /** A number as text. */
+  asText(number: string): string;
+}
+
+export interface Condition {
+  readonly sql: string;
+  /** The values of its parameters. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Texts that each row has for which it holds, as they stand in a message or in metadata. */
+  readonly texts: readonly string[];
+}
+
+/** The severities, the gravest last, and other words for them. */
+const SEVERITIES = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+const OTHER_WORDS = new Map([
+  ['warning', 'warn'],
+  ['err', 'error'],
+  ['critical', 'fatal'],
+  ['crit', 'fatal'],
+]);
+
+/** Columns of every source by the names that they go by. */
+const COLUMNS = new Map([
+  ['id', 'id'],
+  ['project', 'project'],
+  ['status', 'status'],
+  ['level', 'severity'],
+  ['severity', 'severity'],
+  ['message', 'event_message'],
+  ['msg', 'event_message'],
+  ['event_message', 'event_message'],
+]);
+/** Where fields of a request stand that have no column. */
+const OF_REQUESTS = new Map([['method', ['request', 'method']]]);
+const REQUEST_COLUMNS = ['path', 'url', 'host'];
+
+/** Names that lead to a member; each doubles the forms that it may have. */
+const MOST_NAMES = 6;
+
+/** The condition that entries of a source meet for which a query holds. Throws QueryInvalid for a field that cannot be asked so. */
+export function conditionOf(query: Query, source: Source, words: SearchWords): Condition {
+  const values: Record<string, string> = {};
+  const bind = (value: string) => {
+    const name = `q${Object.keys(values).length}`;
+    values[name] = value;
+    return name;
+  };
+  const sqlOf = (part: Query): string => {
+    switch (part.kind) {
+      case 'and':
+        return part.parts.length === 0 ? 'true' : `(${part.parts.map(sqlOf).join(' and ')})`;
+      case 'or':
+        return `(${part.parts.map(sqlOf).join(' or ')})`;
+      case 'not':
+        return `not ${sqlOf(part.part)}`;
+      case 'text':
+        return anywhere(part.text);
+      case 'field':
+        return field(part);
+    }
+  };
+  const anywhere = (text: Pattern) => {
+    if (text.length === 0) return 'true';
+    const own = words.matches('event_message', bind(expressionOf(text, String)));
+    const inJson = words.matches('metadata', bind(expressionOf(text, escaped)));
+    return `(${told(own)} or ${told(inJson)})`;
+  };
+  const field = ({ path, test, at }: Field): string => {
+    const column = columnOf(source, path);
+    if (column === 'severity') return severity(test, at);
+    if (column === 'event_message' && test.is === 'like')
+      return told(words.matches(column, bind(expressionOf(test.value, String))));
+    if (column === 'status' && test.is !== 'there') return status(test, at);
+    const text = column ?? memberOf(source, path, words, at);
+    if (test.is === 'there') return `${text} is not null`;
+    if (test.is !== 'like')
+      return told(words.compares(text, test.is, bind(numberOf(test.value, at))));
+    const [first = '', ...more] = test.value;
+    if (typeof first === 'string' && more.length === 0)
+      return told(words.equals(text, bind(first)));
+    return told(words.matches(text, bind(`^${patternOf(test.value, String)}$`)));
+  };
+  const severity = (test: Test, at: number): string => {
+    if (test.is === 'there') return 'severity is not null';
+    const given = test.is === 'like' ? test.value : [test.value];
+    const [text = '', ...more] = given;
+    const word = typeof text === 'string' ? text.toLowerCase() : '';
+    const rank = SEVERITIES.indexOf(OTHER_WORDS.get(word) ?? word);
+    if (rank < 0 || more.length > 0)
+      throw new QueryInvalid(
+        at,
+        `a severity, one of ${SEVERITIES.join(', ')}`,
+        JSON.stringify(word),
+      );
+    const are = (ranks: readonly string[]) =>
+      ranks.length === 0
+        ? 'false'
+        : told(`severity in (${ranks.map((each) => `'${each}'`).join(', ')})`);
+    if (test.is === 'like') return are(SEVERITIES.slice(rank, rank + 1));
+    const from = test.is === '>=' ? rank : test.is === '>' ? rank + 1 : 0;
+    const until = test.is === '<=' ? rank + 1 : test.is === '<' ? rank : SEVERITIES.length;
+    return are(SEVERITIES.slice(from, until));
+  };
+  const status = (test: Test, at: number): string => {
+    if (test.is === 'there') return 'status is not null';
+    if (test.is !== 'like') return told(`status ${test.is} ${Number(numberOf(test.value, at))}`);
+    const [text = '', ...more] = test.value;
+    // 5xx means 5**, as it is written of statuses.
+    const [, hundred] =
+      (typeof text === 'string' && more.length === 0 && /^([1-5])xx$/i.exec(text)) || [];
+    if (hundred) return told(`status between ${hundred}00 and ${hundred}99`);
+    if (typeof text === 'string' && more.length === 0)
+      return told(`status = ${Number(numberOf(text, at))}`);
+    return told(words.matches(words.asText('status'), bind(`^${patternOf(test.value, String)}$`)));
+  };
+  return { sql: sqlOf(query), values, texts: neededBy(query) };
+}
+
+type Field = Extract<Query, { kind: 'field' }>;
+
+/** Throws QueryInvalid. */
+function numberOf(text: string, at: number): string {
+  if (!/^[+-]?\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(text))
+    throw new QueryInvalid(at, 'a number to compare with', JSON.stringify(text));
+  return text;
+}
+
+/** The value of a field as text; NULL without one. Throws QueryInvalid. */
+export function fieldOf(path: readonly string[], source: Source, words: SearchWords): string {
+  const column = columnOf(source, path);
+  if (column === 'status') return words.asText(column);
+  return column ?? memberOf(source, path, words, 0);
+}
+
+function columnOf(source: Source, path: readonly string[]): string | undefined {
+  const [given = '', ...below] = path;
+  const name = given.toLowerCase();
+  if (below.length > 0) return undefined;
+  return source === 'edge_logs' && REQUEST_COLUMNS.includes(name) ? name : COLUMNS.get(name);
+}
+
+/** Throws QueryInvalid. */
+function memberOf(source: Source, path: readonly string[], words: SearchWords, at: number): string {
+  const [name = '', ...below] = path;
+  const own = path.length === 1 && source === 'edge_logs' && OF_REQUESTS.get(name.toLowerCase());
+  const member = own || (name === 'metadata' && below.length > 0 ? below : path);
+  if (member.length > MOST_NAMES || member.some((each) => /["\\\0]/.test(each)))
+    throw new QueryInvalid(
+      at,
+      `a field of at most ${MOST_NAMES} names without quotes and \\`,
+      path.join('.'),
+    );
+  return words.member(member);
+}
+
+/** Unknown is no: what is not there is not so, and its opposite is. */
+function told(condition: string): string {
+  return `coalesce(${condition}, false)`;
+}
+
+/** The texts that stand in each entry for which a query holds. */
+function neededBy(query: Query): string[] {
+  if (query.kind === 'and') return query.parts.flatMap(neededBy);
+  if (query.kind !== 'text') return [];
+  return query.text.filter((part) => typeof part === 'string');
+}
+
+/** As it stands in JSON. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** A word is found as a word: letters, digits and _ end where it does. In any letter case. */
+function expressionOf(pattern: Pattern, written: (text: string) => string): string {
+  const [first, last] = [pattern[0], pattern.at(-1)];
+  const begin = typeof first === 'string' && /^\w/.test(first) ? '\\b' : '';
+  const end = typeof last === 'string' && /\w$/.test(last) ? '\\b' : '';
+  return `(?i)${begin}${patternOf(trimmed(pattern), written)}${end}`;
+}
+
+/** Without what may stand before and behind anyway. */
+function trimmed(pattern: Pattern): Pattern {
+  const from = pattern[0] === MANY ? 1 : 0;
+  const until = pattern.length > 1 && pattern.at(-1) === MANY ? -1 : undefined;
+  return pattern.slice(from, until);
+}
+
+function patternOf(pattern: Pattern, written: (text: string) => string): string {
+  return pattern
+    .map((part) => (part === MANY ? '(?s:.)*' : part === ONE ? '(?s:.)' : literal(written(part))))
+    .join('');
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[^\w\u0080-\u{10ffff}]/gu, (sign) =>
+    sign === '\0' ? '\\x00' : `\\${sign}`,
+  );
+}

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { postgresPrograms } from '../support/postgres.ts';
 import { owned } from './child.ts';
 
 /** A PostgreSQL of our own in a folder, reached by a socket in that folder alone. */
@@ -14,8 +15,6 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Where Debian puts the programs; the newest version that is installed. */
-const DEBIAN = '/usr/lib/postgresql';
 const START_MS = 30_000;
 /** Without waiting for those that are connected. */
 const FAST_STOP = 'SIGINT';
@@ -29,14 +28,6 @@ const SETTINGS = {
   max_wal_size: '8GB',
   work_mem: '64MB',
 };
-
-/** The folder of PostgreSQL's programs, or null where it is not installed. */
-export function postgresPrograms(): string | null {
-  if (!existsSync(DEBIAN)) return null;
-  const versions = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a));
-  const folders = versions.map((version) => join(DEBIAN, version, 'bin'));
-  return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
-}
 
 /** Starts the cluster in `folder`, made if there is none. The system's own cluster is not touched. */
 export async function startCluster(folder: string): Promise<Cluster> {

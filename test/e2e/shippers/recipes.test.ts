@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
-import { postgresPrograms } from '../../bench/cluster.ts';
 import { freePort } from '../../bench/port.ts';
 import { eventually, type Service, withFolder, withService } from '../../support/helpers.ts';
+import { postgresPrograms } from '../../support/postgres.ts';
 import { readBlocks } from '../docs/markdown.ts';
 import { find, INSTALL } from './shippers.ts';
 

@@ -93,13 +93,13 @@ describe('the console in a browser', () => {
       await page.getByLabel('Project').fill('beta');
       await page.getByLabel('Project').press('Enter');
       await listed(page, 25);
-      await page.getByLabel('Text', { exact: true }).fill('THINGS/7');
+      await page.getByLabel('Search', { exact: true }).fill('THINGS/7');
       await listed(page, 1);
       await page.getByText('1 entry in this range').waitFor();
       expect(await rows(page).textContent())
         .to.include('500')
         .and.to.include('request 7');
-      expect(page.url()).to.match(/#\/logs\?.*project=beta&search=THINGS%2F7/);
+      expect(page.url()).to.match(/#\/logs\?.*project=beta&q=THINGS%2F7/);
 
       await page.reload();
       await listed(page, 1);
@@ -107,17 +107,47 @@ describe('the console in a browser', () => {
       await listed(page, 50);
     }));
 
-  it('opens a row into its metadata as a tree, whose values can be searched for', () =>
+  it('opens a row into its metadata as a tree, whose values are added to the search', () =>
     harness.visit('/#/logs?source=edge_logs&last=3h&search=request+12', async (page) => {
+      // A link to an earlier version, which had a text.
+      await listed(page, 1);
       await rows(page).first().click();
       const tree = page.locator('.tree');
       await tree.getByText('"/rest/v1/things/12"').waitFor();
       await tree.getByText('request', { exact: true }).click();
       await tree.getByText('"/rest/v1/things/12"').waitFor({ state: 'detached' });
       await tree.getByText('request', { exact: true }).click();
-      await tree.getByRole('button', { name: 'Search for /rest/v1/things/12' }).click();
-      await eventually(() => expect(page.url()).to.include('search=%2Frest%2Fv1%2Fthings%2F12'));
+      await tree.getByRole('button', { name: 'Only request.path:/rest/v1/things/12' }).click();
+      const search = page.getByLabel('Search', { exact: true });
+      const query = '*request\\ 12* request.path:/rest/v1/things/12';
+      await eventually(async () => expect(await search.inputValue()).to.equal(query));
       await listed(page, 1);
+      await tree.getByRole('button', { name: 'Not request.path:/rest/v1/things/12' }).click();
+      await page.getByText('0 entries in this range').waitFor();
+      await search.fill('status:>=500');
+      await page.getByRole('button', { name: /^error/ }).waitFor();
+      await listed(page, 1);
+      await search.fill('a OR');
+      await page.getByText('at character 5').first().waitFor();
+      expect(harness.faults.splice(0).filter((fault) => !REFUSED.test(fault))).to.eql([]);
+    }));
+
+  it('shows severities, and lists those that are chosen', () =>
+    harness.visit('/#/logs?source=edge_logs&last=3h', async (page) => {
+      await listed(page, 50);
+      const chip = page
+        .getByRole('group', { name: 'Severities' })
+        .getByRole('button', { name: /^error/ });
+      await eventually(async () => expect(await chip.textContent()).to.match(/^error \d+$/));
+      const [, errors = ''] = /(\d+)/.exec((await chip.textContent()) ?? '') ?? [];
+      await chip.click();
+      await listed(page, Number(errors));
+      expect(await chip.getAttribute('aria-pressed')).to.equal('true');
+      expect(page.url()).to.include('level=error');
+      await page.reload();
+      await listed(page, Number(errors));
+      await chip.click();
+      await listed(page, 50);
     }));
 
   it(`narrows the range to what is brushed in the histogram ${SLOW}`, () =>

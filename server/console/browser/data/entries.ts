@@ -11,7 +11,7 @@ export interface EntriesQuery {
   /** Null for no end: entries may be ahead of this machine's clock. */
   readonly to: string | null;
   readonly project: string;
-  readonly search: string;
+  readonly q: string;
 }
 
 const FIRST_PAGE = 200;

@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Source } from '../../../../ingest/source.ts';
 import { type Range, readRange } from './range.ts';
+import { LEVELS, type Level, textQuery } from './search-query.ts';
 
 export interface LogsView {
   readonly page: 'logs';
   readonly source: Source;
   /** Empty for all. */
   readonly project: string;
-  readonly search: string;
+  /** A search query; empty for all. */
+  readonly q: string;
+  /** Only entries of these severities, as `error,fatal`; empty for any. */
+  readonly level: string;
   readonly range: Range;
   readonly live: boolean;
 }
@@ -38,7 +42,8 @@ export const FIRST = {
     page: 'logs',
     source: 'edge_logs',
     project: '',
-    search: '',
+    q: '',
+    level: '',
     range: { last: '1h' },
     live: false,
   },
@@ -91,8 +96,20 @@ export function readView(hash: string): View {
     page: 'logs',
     source: source ?? FIRST.logs.source,
     project: search.get('project') ?? '',
-    search: search.get('search') ?? '',
+    q: search.get('q') ?? queryOf(search.get('search')),
+    level: levelsOf(search.get('level') ?? '').join(','),
     range,
     live: search.get('live') === '1' && 'last' in range,
   };
+}
+
+/** The severities of a view. */
+export function levelsOf(level: string): Level[] {
+  const named = level.split(',');
+  return LEVELS.filter((each) => named.includes(each));
+}
+
+/** Of a link to an earlier version, which had a text. */
+function queryOf(text: string | null): string {
+  return text ? textQuery(text) : '';
 }

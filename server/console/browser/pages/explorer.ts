@@ -6,13 +6,15 @@ import { useEntries } from '../data/entries.ts';
 import { useAnswer } from '../data/loading.ts';
 import { boundsOf, fixedRange } from '../data/range.ts';
 import { pathOf } from '../data/request.ts';
+import { withCondition, withLevels } from '../data/search-query.ts';
 import { useTail } from '../data/tail.ts';
 import type { Zone } from '../data/times.ts';
-import type { LogsView, View } from '../data/view.ts';
+import { type LogsView, levelsOf, type View } from '../data/view.ts';
 import { Empty } from '../widgets/empty.ts';
 import { Filters } from '../widgets/filters.ts';
 import { Histogram } from '../widgets/histogram.ts';
 import { useKeys } from '../widgets/keys.ts';
+import { Levels } from '../widgets/levels.ts';
 import { List } from '../widgets/list.ts';
 import { Status } from '../widgets/status.ts';
 
@@ -26,9 +28,9 @@ export interface PageProps<V extends View> {
 /** How often the histogram follows a live tail. */
 const FOLLOW_MS = 10_000;
 
-/** The entries of a source: chosen by range, project and text, counted over time, listed, and followed. */
+/** The entries of a source: chosen by range, project, severity and a search query, counted over time, listed, and followed. */
 export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNode {
-  const { source, project, search, range, live } = view;
+  const { source, project, range, live } = view;
   const { now, turn, reload } = useNow(view);
   const [paused, setPaused] = useState(false);
   const bounds = boundsOf(range, now);
@@ -36,7 +38,8 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
     from: new Date(bounds.from).toISOString(),
     to: 'to' in range ? new Date(bounds.to).toISOString() : null,
   };
-  const filters = { project, search };
+  const levels = levelsOf(view.level);
+  const filters = { project, q: withLevels(view.q, levels) };
   const tailPath = live ? pathOf(`/api/tail/${source}`, filters) : null;
   const tail = useTail(tailPath, paused);
   const entries = useEntries({ source, ...times, ...filters }, turn, tail);
@@ -47,6 +50,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
       from: new Date(shown.from).toISOString(),
       to: new Date(shown.to).toISOString(),
       ...filters,
+      by: 'severity',
       buckets: Math.min(120, Math.floor(innerWidth / 9)),
     }),
     turn,
@@ -72,13 +76,21 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
     setPaused(false);
     change({ live: !live, ...(live || 'last' in range ? {} : { range: { last: '15m' } }) });
   };
-  const onSearch = useCallback((text: string) => change({ search: text }), [change]);
+  const onCondition = useCallback(
+    (condition: string) => change({ q: withCondition(latest.current.q, condition) }),
+    [change],
+  );
   const pause = useCallback(() => setPaused(true), []);
   useKeys({ l: toggleLive, r: reload });
   usePauseOnScroll(live, setPaused);
 
   return html`<div class="explorer">
     ${h(Filters, { view, now, zone, change, toggleLive, reload, path: tailPath ?? entries.path, times })}
+    ${h(Levels, {
+      levels,
+      buckets: histogram.answer?.result ?? [],
+      onLevels: (chosen) => change({ level: chosen.join(',') }),
+    })}
     ${h(Histogram, {
       loaded: histogram,
       ...shown,
@@ -95,7 +107,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
               entries: entries.entries,
               zone,
               onOpen: pause,
-              onSearch,
+              onCondition,
             })
           : h(Empty, { view, entries, show: change })
       }
@@ -116,7 +128,10 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
 function useNow(view: LogsView) {
   const [turn, setTurn] = useState(0);
   // Each of these begins anew.
-  const now = useMemo(() => Date.now(), [view.source, view.project, view.search, view.range, turn]);
+  const now = useMemo(
+    () => Date.now(),
+    [view.source, view.project, view.q, view.level, view.range, turn],
+  );
   return { now, turn, reload: () => setTurn((before) => before + 1) };
 }
 

@@ -5,7 +5,8 @@ import type { Entry } from '../data/answers.ts';
 import type { useEntries } from '../data/entries.ts';
 import { fixedRange, quickName } from '../data/range.ts';
 import { ask, messageOf, pathOf } from '../data/request.ts';
-import type { LogsView } from '../data/view.ts';
+import { withLevels } from '../data/search-query.ts';
+import { type LogsView, levelsOf } from '../data/view.ts';
 import { freshness } from './status.ts';
 
 interface EmptyProps {
@@ -22,10 +23,11 @@ export function Empty({ view, entries, show }: EmptyProps): VNode {
   const { answer, problem } = entries;
   if (problem) return html`<div class="empty"><p>Nothing can be shown: ${problem}</p></div>`;
   if (!answer) return html`<div class="empty"><p class="dim">Loading…</p></div>`;
-  const { source, project, search, range } = view;
+  const { source, project, range } = view;
+  const q = withLevels(view.q, levelsOf(view.level));
   const findNewest = async () => {
     try {
-      const path = pathOf(`/api/entries/${source}`, { project, search, limit: 1 });
+      const path = pathOf(`/api/entries/${source}`, { project, q, limit: 1 });
       const [newest] = (await ask<Entry[]>(path)).result;
       if (!newest) return setTold('There are no entries at any time.');
       const at = Date.parse(newest.timestamp);
@@ -39,7 +41,7 @@ export function Empty({ view, entries, show }: EmptyProps): VNode {
       No entries of ${source} in ${'last' in range ? `the ${quickName(range.last).toLowerCase()}` : 'this range'}
     </h2>
     <p class="dim">
-      ${project && html`In the project “${project}”. `}${search && html`With the text “${search}”. `}
+      ${project && html`In the project “${project}”. `}${q && html`That meet “${q}”. `}
       Of this source: ${freshness(answer)}.
     </p>
     <p class="actions">
@@ -47,8 +49,8 @@ export function Empty({ view, entries, show }: EmptyProps): VNode {
       <button type="button" onClick=${() => show({ range: { last: '24h' } })}>Last 24 hours</button>
       <button type="button" onClick=${() => show({ range: { last: '30d' } })}>Last 30 days</button>
       ${
-        (project || search) &&
-        html`<button type="button" onClick=${() => show({ project: '', search: '' })}>
+        (project || q) &&
+        html`<button type="button" onClick=${() => show({ project: '', q: '', level: '' })}>
           Clear the filters
         </button>`
       }

@@ -5,9 +5,10 @@ import { curlOf } from '../data/curl.ts';
 import { useAnswer } from '../data/loading.ts';
 import { boundsOf, fixedRange } from '../data/range.ts';
 import { pathOf } from '../data/request.ts';
+import { withLevels } from '../data/search-query.ts';
 import { useSources } from '../data/sources.ts';
 import type { Zone } from '../data/times.ts';
-import { hashOf, type LogsView } from '../data/view.ts';
+import { hashOf, type LogsView, levelsOf } from '../data/view.ts';
 import { copy } from './copy.ts';
 import { ExportMenu } from './export-menu.ts';
 import { Field } from './field.ts';
@@ -28,7 +29,8 @@ interface FiltersProps {
 /** The filters of the entries, and the buttons beside them. */
 export function Filters(props: FiltersProps): VNode {
   const { view, now, zone, change, toggleLive, reload, path, times } = props;
-  const { source, project, search, range, live } = view;
+  const { source, project, q, range, live } = view;
+  const asked = withLevels(q, levelsOf(view.level));
   const sources = useSources(source);
   const projects = useAnswer<ProjectCount[]>(`/api/projects/${source}`);
   const copyLink = () => {
@@ -59,10 +61,10 @@ export function Filters(props: FiltersProps): VNode {
     })}
     ${h(Field, {
       id: 'search',
-      label: 'Text',
-      value: search,
-      placeholder: 'in message or metadata',
-      onValue: (value) => change({ search: value }, 'replace'),
+      label: 'Search',
+      value: q,
+      placeholder: 'words, "a phrase", status:>=500, path:/rpc/*, -not',
+      onValue: (value) => change({ q: value }, 'replace'),
     })}
     <div class="buttons">
       <button
@@ -79,7 +81,8 @@ export function Filters(props: FiltersProps): VNode {
       <button type="button" title="With this very range" onClick=${copyLink}>Copy link</button>
       ${h(ExportMenu, {
         source,
-        pathOf: (format) => pathOf(`/api/export/${source}`, { ...times, project, search, format }),
+        pathOf: (format) =>
+          pathOf(`/api/export/${source}`, { ...times, project, q: asked, format }),
       })}
     </div>
   </div>`;

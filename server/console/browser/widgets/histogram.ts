@@ -22,7 +22,7 @@ interface HistogramProps {
 
 const HEIGHT = 116;
 
-/** How many entries there are over time; a drag narrows the range. */
+/** How many entries of which severity there are over time; a drag narrows the range. */
 export function Histogram({ loaded, from, to, zone, isDark, onRange }: HistogramProps): VNode {
   const [point, setPoint] = useState<number | null>(null);
   const buckets = loaded.answer?.result ?? NONE;
@@ -34,7 +34,7 @@ export function Histogram({ loaded, from, to, zone, isDark, onRange }: Histogram
   const range = useRef(onRange);
   range.current = onRange;
   const total = buckets.reduce((sum, { entries }) => sum + entries, 0);
-  const most = Math.max(0, ...buckets.map(({ entries }) => entries));
+  const most = Math.max(0, ...(data[1] as number[]));
   const label = `${counted(total, 'entry', 'entries')} from ${span(from, to, zone)}, at most ${count(most)} in one of the bars`;
   return html`<section
     class=${loaded.loading ? 'histogram loading' : 'histogram'}
@@ -52,7 +52,7 @@ export function Histogram({ loaded, from, to, zone, isDark, onRange }: Histogram
         zone,
         isDark,
         kind: 'histogram',
-        series: [bars()],
+        series: GRADES.map(({ color: name }) => bars(name)),
         onPoint: setPoint,
         onReady: (plot) => brush(plot, (begin, end) => range.current(begin * 1000, end * 1000)),
       })}
@@ -75,28 +75,51 @@ function reading(
   const begin = point === null ? undefined : data[0][point];
   if (begin === undefined || point === null) return null;
   const entries = data[1]?.[point] ?? 0;
-  return `${span(begin * 1000, (begin + step) * 1000, zone)} · ${counted(entries, 'entry', 'entries')}`;
+  const errors = data[3]?.[point] ?? 0;
+  const graver = errors > 0 ? `, ${counted(errors, 'error', 'errors')}` : '';
+  return `${span(begin * 1000, (begin + step) * 1000, zone)} · ${counted(entries, 'entry', 'entries')}${graver}`;
 }
 
-/** The buckets with those between them that have no entries. */
+/** The severities that have a colour of their own, the gravest first, and what else there is. */
+const GRADES: readonly {
+  readonly of: readonly (string | null)[];
+  readonly color: `--${string}`;
+}[] = [
+  { of: ['info', 'debug', 'trace', null], color: '--bar' },
+  { of: ['warn'], color: '--warn' },
+  { of: ['error', 'fatal'], color: '--error' },
+];
+
+/**
+ * The buckets with those between them that have no entries. Each grade is as high as it and the graver ones together, and drawn before
+ * these: the first is as high as all.
+ */
 function filled(
   buckets: readonly Bucket[],
   step: number,
   from: number,
   to: number,
 ): uPlot.AlignedData {
-  const entries = new Map(
-    buckets.map((b) => [Math.round(Date.parse(b.timestamp) / 1000), b.entries]),
-  );
-  const anchor = [...entries.keys()][0] ?? 0;
+  const begins = buckets.map(({ timestamp }) => Math.round(Date.parse(timestamp) / 1000));
+  const anchor = begins[0] ?? 0;
   const first = anchor + Math.floor((from - anchor) / step) * step;
   const places = Array.from({ length: Math.ceil((to - first) / step) }, (_, i) => first + i * step);
-  return [places, places.map((place) => entries.get(place) ?? 0)];
+  const heights = GRADES.map((_, grade) => {
+    const graver = GRADES.slice(grade).flatMap(({ of }) => of);
+    const entries = new Map<number, number>();
+    for (const [i, bucket] of buckets.entries()) {
+      const begin = begins[i] ?? 0;
+      if (graver.includes(bucket.severity ?? null))
+        entries.set(begin, (entries.get(begin) ?? 0) + bucket.entries);
+    }
+    return places.map((place) => entries.get(place) ?? 0);
+  });
+  return [places, ...heights];
 }
 
-function bars(): uPlot.Series {
+function bars(name: `--${string}`): uPlot.Series {
   return {
-    fill: () => color('--bar'),
+    fill: () => color(name),
     width: 0,
     points: { show: false },
     ...(uPlot.paths.bars ? { paths: uPlot.paths.bars({ align: 1, size: [0.88, 60] }) } : {}),

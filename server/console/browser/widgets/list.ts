@@ -11,11 +11,12 @@ interface ListProps {
   readonly zone: Zone;
   /** Called before a row opens. */
   readonly onOpen: () => void;
-  readonly onSearch: (text: string) => void;
+  /** Adds a condition to the search query. */
+  readonly onCondition: (condition: string) => void;
 }
 
 /** The entries, a row each, of which any number is open. */
-export function List({ label, entries, zone, onOpen, onSearch }: ListProps): VNode {
+export function List({ label, entries, zone, onOpen, onCondition }: ListProps): VNode {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback(
     (id: string) =>
@@ -38,7 +39,7 @@ export function List({ label, entries, zone, onOpen, onSearch }: ListProps): VNo
         first: i === 0,
         zone,
         onToggle: toggle,
-        onSearch,
+        onCondition,
       }),
     )}
   </ol>`;

@@ -3,6 +3,7 @@ import { Component, h, type VNode } from 'preact';
 import type { Entry } from '../data/answers.ts';
 import { severityOf } from '../data/severity.ts';
 import { dateTime, type Zone } from '../data/times.ts';
+import { Conditions } from './conditions.ts';
 import { copy } from './copy.ts';
 import { Tree } from './tree.ts';
 
@@ -13,7 +14,8 @@ export interface RowProps {
   readonly first: boolean;
   readonly zone: Zone;
   readonly onToggle: (id: string) => void;
-  readonly onSearch: (text: string) => void;
+  /** Adds a condition to the search query. */
+  readonly onCondition: (condition: string) => void;
 }
 
 /** An entry in a line, and all of it below when it is open. All of it is text of others: it is drawn as text only. */
@@ -29,7 +31,7 @@ export class Row extends Component<RowProps> {
     );
   }
 
-  override render({ entry, open, first, zone, onToggle, onSearch }: RowProps): VNode {
+  override render({ entry, open, first, zone, onToggle, onCondition }: RowProps): VNode {
     const severity = severityOf(entry);
     const toggle = () => onToggle(entry.id);
     return html`<li class=${`row ${severity?.kind ?? ''}`}>
@@ -51,7 +53,7 @@ export class Row extends Component<RowProps> {
         <span class="project">${entry.project}</span>
         <span class="message">${entry.event_message?.slice(0, 1000)}</span>
       </div>
-      ${open && details(entry, toggle, onSearch, zone)}
+      ${open && details(entry, toggle, onCondition, zone)}
     </li>`;
   }
 }
@@ -59,7 +61,7 @@ export class Row extends Component<RowProps> {
 function details(
   entry: Entry,
   close: () => void,
-  onSearch: RowProps['onSearch'],
+  onCondition: RowProps['onCondition'],
   zone: Zone,
 ): VNode {
   return html`<div
@@ -75,14 +77,21 @@ function details(
     <dl>
       <dt>timestamp</dt><dd>${entry.timestamp}</dd>
       ${zone === 'local' && html`<dt>local time</dt><dd>${dateTime(Date.parse(entry.timestamp), zone)}</dd>`}
-      <dt>project</dt><dd>${entry.project ?? '–'}</dd>
+      ${(['project', 'severity', 'status'] as const).map(
+        (name) =>
+          html`<dt>${name}</dt>
+            <dd>
+              ${entry[name] ?? '–'}
+              ${entry[name] !== null && h(Conditions, { path: [name], value: entry[name], onCondition })}
+            </dd>`,
+      )}
       <dt>id</dt><dd>${entry.id}</dd>
       <dt>stored</dt><dd>${entry.ingested_at}</dd>
     </dl>
     ${
       entry.metadata === null
         ? html`<p class="dim">This entry has no metadata.</p>`
-        : html`<div class="tree">${h(Tree, { name: 'metadata', value: entry.metadata, open: 3, onSearch })}</div>`
+        : html`<div class="tree">${h(Tree, { name: 'metadata', path: [], value: entry.metadata, open: 3, onCondition })}</div>`
     }
     <p class="actions">
       <button type="button" onClick=${() => copy(JSON.stringify(entry, null, 2), 'Entry')}>Copy JSON</button>

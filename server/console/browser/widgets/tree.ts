@@ -2,20 +2,22 @@ import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Json } from '../data/answers.ts';
+import { Conditions } from './conditions.ts';
 
 interface TreeProps {
   readonly name: string;
   readonly value: Json;
   /** How many levels are open at first. */
   readonly open: number;
-  /** Looks for the text of a value. */
-  readonly onSearch: (text: string) => void;
+  /** The names that lead to it, through the first of each array; null where no field of a search query does. */
+  readonly path: readonly string[] | null;
+  readonly onCondition: (condition: string) => void;
 }
 
 /** A value as a tree that opens level by level. A closed level is not drawn, so a large value costs little. */
-export function Tree({ name, value, open, onSearch }: TreeProps): VNode {
+export function Tree({ name, path, value, open, onCondition }: TreeProps): VNode {
   const [isOpen, setOpen] = useState(open > 0);
-  if (typeof value !== 'object' || value === null) return leaf(name, value, onSearch);
+  if (typeof value !== 'object' || value === null) return leaf(name, path, value, onCondition);
   const members = Object.entries(value) as [string, Json][];
   const kind = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
   return html`<details
@@ -28,32 +30,44 @@ export function Tree({ name, value, open, onSearch }: TreeProps): VNode {
       html`<ul>
         ${members.map(
           ([key, member]) =>
-            html`<li key=${key}>${h(Tree, { name: key, value: member, open: open - 1, onSearch })}</li>`,
+            html`<li key=${key}>${h(Tree, {
+              name: key,
+              path: pathOf(path, value, key),
+              value: member,
+              open: open - 1,
+              onCondition,
+            })}</li>`,
         )}
       </ul>`
     }
   </details>`;
 }
 
+/** As deep as a field may be. */
+const MOST_NAMES = 6;
+
+/** The names that lead to a member of a value; of an array a field means the first, if that is a record. */
+function pathOf(path: TreeProps['path'], value: object, key: string): TreeProps['path'] {
+  if (path === null) return null;
+  if (Array.isArray(value)) return key === '0' && typeof value[0] === 'object' ? path : null;
+  return path.length < MOST_NAMES ? [...path, key] : null;
+}
+
 function leaf(
   name: string,
+  path: TreeProps['path'],
   value: null | boolean | number | string,
-  onSearch: TreeProps['onSearch'],
+  onCondition: TreeProps['onCondition'],
 ): VNode {
-  const text = String(value);
   const kind = value === null ? 'null' : typeof value;
   return html`<div class="leaf">
     <span class="key">${name}</span>
-    <span class=${`value ${kind}`}>${typeof value === 'string' ? JSON.stringify(value) : text}</span>
+    <span class=${`value ${kind}`}>${typeof value === 'string' ? JSON.stringify(value) : String(value)}</span>
     ${
-      text !== '' &&
-      html`<button
-        type="button"
-        class="find"
-        title="Search for this value"
-        aria-label=${`Search for ${text.slice(0, 80)}`}
-        onClick=${() => onSearch(text)}
-      >search</button>`
+      value !== null &&
+      path !== null &&
+      path.length > 0 &&
+      h(Conditions, { path, value, isMember: true, onCondition })
     }
   </div>`;
 }

@@ -1,0 +1,57 @@
+import type { Entry } from './answers.ts';
+
+export type Level = NonNullable<Entry['severity']>;
+
+/** The severities, the gravest first. */
+export const LEVELS: readonly Level[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'];
+
+/** Fields that are columns, or stand for something else than a member of metadata. */
+const COLUMNS = [
+  ...['id', 'project', 'status', 'level', 'severity', 'message', 'msg', 'event_message'],
+  ...['path', 'url', 'host', 'method'],
+];
+const PLAIN_NAME = /^[\w@$-]+$/;
+/** A value that needs no quotes. */
+const PLAIN_VALUE = /^[\w.@/-]+$/;
+/** Whether two conditions are joined in it that AND would part. */
+const HAS_OR = /\bOR\b|\|\|/;
+
+/** A query with a condition more, that must hold too. */
+export function withCondition(q: string, condition: string): string {
+  if (q.trim() === '') return condition;
+  if (q.split(' ').includes(condition)) return q;
+  return `${HAS_OR.test(q) && !isBracketed(q) ? `(${q})` : q} ${condition}`;
+}
+
+/** Whether one pair of brackets is around all of it. */
+function isBracketed(q: string): boolean {
+  return /^\([^()]*\)$/.test(q);
+}
+
+/** That a field of an entry has a value. Of a member of metadata, `path` has the names that lead to it. */
+export function conditionOf(
+  path: readonly string[],
+  value: string | number | boolean,
+  isMember: boolean,
+): string {
+  const names =
+    isMember && COLUMNS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
+  const field = names.map((name) => (PLAIN_NAME.test(name) ? name : quoted(name))).join('.');
+  const text = String(value);
+  return `${field}:${PLAIN_VALUE.test(text) ? text : quoted(text)}`;
+}
+
+/** A query, and only entries of these severities: none for any. */
+export function withLevels(q: string, levels: readonly Level[]): string {
+  if (levels.length === 0) return q;
+  return withCondition(q, `level:(${levels.join(' OR ')})`);
+}
+
+/** A query that finds a text wherever it stands. */
+export function textQuery(text: string): string {
+  return `*${text.replaceAll(/[\s()"\\*?]/g, '\\$&')}*`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+}

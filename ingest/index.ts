@@ -25,7 +25,7 @@ export {
   SUPABASE_SOURCES,
   type SupabaseSource,
 } from './source.ts';
-export { LINE_FORMATS, type LineFormat } from './tail/container-line.ts';
+export { containerLine, LINE_FORMATS, type LineFormat } from './tail/container-line.ts';
 export { MAX_DEPTH } from './tail/nesting.ts';
 export type * from './types.ts';
 
@@ -36,8 +36,8 @@ export interface IngestOptions {
   readonly staging: string;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  /** The form of a source's lines; JSON by default. */
-  readonly formats?: Readonly<Record<Source, LineFormat>>;
+  /** The form of the lines of a source's file, whose path is relative to `logs`; JSON by default. */
+  readonly formatOf?: (source: Source, path: string) => LineFormat;
   readonly log: IngestLog;
 }
 
@@ -83,8 +83,7 @@ const ROOM_MS = 1000;
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
-  const { logs, staging, maxLine, formats = {}, log } = options;
-  const formatOf = (source: Source) => formats[source] ?? 'json';
+  const { logs, staging, maxLine, formatOf = () => 'json', log } = options;
   const storing = createStoring(staging, sink, (states) => tracker.files.committed(states));
   const disk = diskOf(logs);
   const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);

@@ -28,7 +28,7 @@ export interface RoundsOptions {
   readonly sink: Sink;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly formatOf: (source: Source) => LineFormat;
+  readonly formatOf: (source: Source, path: string) => LineFormat;
   readonly log: IngestLog;
 }
 

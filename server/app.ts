@@ -4,7 +4,7 @@ import cors from 'cors';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
-import type { Ingest } from '../ingest/index.ts';
+import type { Ingest, LineFormat, Source } from '../ingest/index.ts';
 import { alive, LIVE } from './admin/health.ts';
 import { adminRoutes } from './admin/index.ts';
 import { accessToken, VARY } from './auth/middleware.ts';
@@ -31,6 +31,8 @@ import type { Limits, Store } from './store/index.ts';
 export interface AppDeps {
   /** Bytes of the longest line that is stored. */
   readonly maxLine: number;
+  /** The form of the lines of each source. */
+  readonly formats: Readonly<Record<Source, LineFormat>>;
   /** What the name of a service of OpenTelemetry stands for. */
   readonly serviceMeans: ServiceMeans;
   readonly tokens: Tokens;

@@ -20,7 +20,7 @@ import { QueryFileError } from './endpoints/query-file.ts';
 import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/registry.ts';
 import { AppError } from './errors.ts';
 import { createHttpServer, listen } from './http/server.ts';
-import { openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
+import { isPushPath, openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
 import { limitsOf, startRetention } from './retention-job.ts';
 import { startSettling } from './settling-job.ts';
 import {
@@ -199,7 +199,9 @@ export async function runService(
         logs,
         staging: opened.staging,
         maxLine: config.maxLine,
-        formats: config.lineFormat,
+        // What is pushed was made objects before, with the projects of tokens in them.
+        formatOf: (source, path) =>
+          isPushPath(path) ? 'json' : (config.lineFormat[source] ?? 'json'),
         log: logger,
       },
       opened.sink,
@@ -231,6 +233,7 @@ export async function runService(
     });
     answer = createApp({
       maxLine: config.maxLine,
+      formats: config.lineFormat,
       serviceMeans: config.serviceMeans,
       tokens,
       rateLimit: config.rateLimit,

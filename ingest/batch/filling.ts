@@ -20,7 +20,7 @@ export interface FillingOptions {
   readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly formatOf: (source: Source) => LineFormat;
+  readonly formatOf: (source: Source, path: string) => LineFormat;
   readonly budgetOf: (source: Source) => LongLineBudget;
   readonly capacity: Capacity;
 }
@@ -116,7 +116,7 @@ export function createFill({
     try {
       const result = await tail(content, file, batch, {
         maxLine,
-        format: formatOf(file.state.source),
+        format: formatOf(file.state.source, file.state.path),
         budget: budgetOf(file.state.source),
         openEnd,
         buffer,

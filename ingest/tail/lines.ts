@@ -146,7 +146,8 @@ function judge(
   }
   if (isObject && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
   const text = wrapped ?? (clean ? undefined : repair(line.subarray(first, end)));
-  if (text && text.length - 1 > maxLine) return rejected(tooLong(maxLine));
+  // An object around a text has escapes, which the line itself does not have.
+  if (text && text.length - 1 > (wrapped ? 2 : 1) * maxLine) return rejected(tooLong(maxLine));
   if (!budget.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
   if (!text) return { kind: 'whole', first };
   return { kind: 'rewritten', first, text, repaired: !wrapped || !isUtf8(line) };

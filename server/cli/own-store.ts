@@ -51,6 +51,7 @@ export async function withOwnStore<T>(
       );
     const { express } = createApp({
       maxLine: config.maxLine,
+      formats: config.lineFormat,
       serviceMeans: config.serviceMeans,
       forwarder: null,
       answers,

@@ -42,6 +42,12 @@ export function commandLine(exit: (code: number) => void): Command {
   return program;
 }
 
+/** Throws InvalidArgumentError for what asks for all projects. */
+function oneProject(text: string): string {
+  if (text === '*' || text === '') throw new InvalidArgumentError('Expected one project.');
+  return text;
+}
+
 function starts(program: Command) {
   const start = async (options: StartOptions) => (await import('./start.ts')).start(options);
   program
@@ -275,7 +281,7 @@ function tokens(program: Command, exit: (code: number) => void) {
     .addOption(
       new Option('--scope <scopes...>', 'what it may do').choices(SCOPES).makeOptionMandatory(),
     )
-    .option('--project <project>', 'the only project it may ask for')
+    .option('--project <project>', 'the only project it may ask for', oneProject)
     .option('--expires <age>', 'how long it is good, such as 12h or 30d', lifetime)
     .option('--name <name>', 'what it is for')
     .option(...JSON_OUT)

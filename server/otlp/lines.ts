@@ -22,22 +22,22 @@ export class RecordInvalid extends Error {}
  * `severity_number`, `trace_id`, `span_id` and `event_name`, without what a record does not have. Throws RecordInvalid.
  */
 export function linesOf(
-  { resourceLogs = [] }: ExportLogsServiceRequest,
+  { resourceLogs }: ExportLogsServiceRequest,
   projectOf: (service: string | null) => string | null,
 ): ServiceLines[] {
-  return resourceLogs.map(({ resource, scopeLogs = [] }) => {
+  return listOf(resourceLogs).map(({ resource, scopeLogs }) => {
     const attributes = record(resource?.attributes);
     const name = attributes?.['service.name'];
     const service = typeof name === 'string' && name !== '' ? name : null;
     const project = projectOf(service);
-    const lines = scopeLogs.flatMap(({ scope, logRecords = [] }) => {
+    const lines = listOf(scopeLogs).flatMap(({ scope, logRecords }) => {
       const own: Members = {
         name: scope?.name || undefined,
         version: scope?.version || undefined,
         attributes: record(scope?.attributes),
       };
       const shared = { resource: attributes, scope: isEmpty(own) ? undefined : (own as Json) };
-      return logRecords.map((log) => `${JSON.stringify(lineOf(log, shared, project))}\n`);
+      return listOf(logRecords).map((log) => `${JSON.stringify(lineOf(log, shared, project))}\n`);
     });
     return { service, lines };
   });
@@ -45,7 +45,7 @@ export function linesOf(
 
 function lineOf(log: LogRecord, shared: Members, project: string | null): Members {
   const { body } = log;
-  const message = body === undefined ? '' : toJson(body);
+  const message = isAbsent(body) || Object.keys(objectOf(body)).length === 0 ? '' : toJson(body);
   const isText = typeof message === 'string';
   return {
     timestamp: momentOf(log.timeUnixNano) ?? momentOf(log.observedTimeUnixNano),
@@ -71,20 +71,40 @@ function record(
   list: readonly KeyValue[] | undefined,
   depth = 0,
 ): Readonly<Record<string, Json>> | undefined {
-  if (!list || list.length === 0) return undefined;
+  const members = listOf(list);
+  if (members.length === 0) return undefined;
   // Not assigned one by one: `__proto__` would be lost.
-  return Object.fromEntries(list.map(({ key = '', value }) => [key, toJson(value ?? {}, depth)]));
+  return Object.fromEntries(
+    members.map(({ key, value }) => [key ?? '', isAbsent(value) ? null : toJson(value, depth)]),
+  );
 }
 
 function toJson(value: AnyValue, depth = 0): Json {
   if (depth > MAX_DEPTH)
     throw new RecordInvalid(`expected values of at most ${MAX_DEPTH} levels, got more`);
-  const { stringValue, boolValue, intValue, doubleValue, bytesValue } = value;
+  const { stringValue, boolValue, intValue, doubleValue, bytesValue } = objectOf(value);
   if (value.arrayValue)
-    return (value.arrayValue.values ?? []).map((each) => toJson(each, depth + 1));
+    return listOf(value.arrayValue.values).map((each) => toJson(each, depth + 1));
   if (value.kvlistValue) return record(value.kvlistValue.values, depth + 1) ?? {};
   if (intValue !== undefined && intValue !== null) return wholeNumber(intValue);
   return stringValue ?? boolValue ?? doubleOf(doubleValue) ?? bytesValue ?? null;
+}
+
+function isAbsent<T>(value: T | null | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/** Throws RecordInvalid for what is no list of objects. */
+function listOf<T extends object>(list: readonly T[] | null | undefined): readonly T[] {
+  if (isAbsent(list)) return [];
+  if (!Array.isArray(list)) throw new RecordInvalid('got no list where one is expected');
+  return list.map(objectOf);
+}
+
+function objectOf<T extends object>(value: T): T {
+  if (typeof value !== 'object' || isAbsent(value) || Array.isArray(value))
+    throw new RecordInvalid(`got ${JSON.stringify(value)} where an object is expected`);
+  return value;
 }
 
 /** As text where a number would not be exact. */

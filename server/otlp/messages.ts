@@ -47,7 +47,10 @@ export interface ExportLogsServiceRequest {
   }[];
 }
 
-/** `[type, number]` of each field; a list in a list: it is repeated. */
+/**
+ * `[type, number]` of each field; a list in a list: it is repeated. `text` is bytes on the way, so that some that are not UTF-8 make U+FFFD of
+ * themselves and do not lose the whole request; `hex` is bytes, too.
+ */
 type Fields = Readonly<Record<string, readonly [string, number] | readonly [[string], number]>>;
 
 /** The messages of OTLP that have a part in logs. Fields that nothing is made of are left out, and passed over. */
@@ -57,25 +60,25 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   Resource: { attributes: [['KeyValue'], 1] },
   ScopeLogs: { scope: ['InstrumentationScope', 1], logRecords: [['LogRecord'], 2] },
   InstrumentationScope: {
-    name: ['string', 1],
-    version: ['string', 2],
+    name: ['text', 1],
+    version: ['text', 2],
     attributes: [['KeyValue'], 3],
   },
   LogRecord: {
     timeUnixNano: ['fixed64', 1],
     severityNumber: ['int32', 2],
-    severityText: ['string', 3],
+    severityText: ['text', 3],
     body: ['AnyValue', 5],
     attributes: [['KeyValue'], 6],
     droppedAttributesCount: ['uint32', 7],
     flags: ['fixed32', 8],
-    traceId: ['bytes', 9],
-    spanId: ['bytes', 10],
+    traceId: ['hex', 9],
+    spanId: ['hex', 10],
     observedTimeUnixNano: ['fixed64', 11],
-    eventName: ['string', 12],
+    eventName: ['text', 12],
   },
   AnyValue: {
-    stringValue: ['string', 1],
+    stringValue: ['text', 1],
     boolValue: ['bool', 2],
     intValue: ['int64', 3],
     doubleValue: ['double', 4],
@@ -85,10 +88,17 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   },
   ArrayValue: { values: [['AnyValue'], 1] },
   KeyValueList: { values: [['KeyValue'], 1] },
-  KeyValue: { key: ['string', 1], value: ['AnyValue', 2] },
+  KeyValue: { key: ['text', 1], value: ['AnyValue', 2] },
   ExportLogsServiceResponse: { partialSuccess: ['ExportLogsPartialSuccess', 1] },
   ExportLogsPartialSuccess: { rejectedLogRecords: ['int64', 1], errorMessage: ['string', 2] },
   Status: { code: ['int32', 1], message: ['string', 2] },
+};
+
+/** Types whose values are bytes in protobuf, and text in JSON, in this encoding. */
+const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
+  text: 'utf8',
+  hex: 'hex',
+  bytes: 'base64',
 };
 
 const root = protobuf.Root.fromJSON({
@@ -101,7 +111,9 @@ const root = protobuf.Root.fromJSON({
         fields: Object.fromEntries(
           Object.entries(fields).map(([field, [type, id]]) => [
             field,
-            typeof type === 'string' ? { type, id } : { type: type[0], id, rule: 'repeated' },
+            typeof type === 'string'
+              ? { type: type in ENCODINGS ? 'bytes' : type, id }
+              : { type: type[0], id, rule: 'repeated' },
           ]),
         ),
       },
@@ -112,7 +124,29 @@ const root = protobuf.Root.fromJSON({
 /** What a request holds, of what is asked for in protobuf, as OTLP's JSON has it. Throws what is wrong with the bytes. */
 export function decodeRequest(bytes: Buffer): ExportLogsServiceRequest {
   const type = root.lookupType('ExportLogsServiceRequest');
-  return type.toObject(type.decode(bytes), { longs: String, bytes: String });
+  const message = type.toObject(type.decode(bytes), { longs: String });
+  return asJson('ExportLogsServiceRequest', message) as ExportLogsServiceRequest;
+}
+
+/** A decoded message with text in place of its bytes. */
+function asJson(name: string, message: Readonly<Record<string, unknown>>): object {
+  const fields = MESSAGES[name] ?? {};
+  const read = (type: string, value: unknown): unknown => {
+    const encoding = ENCODINGS[type];
+    if (encoding) return Buffer.from(value as Uint8Array).toString(encoding);
+    return type in MESSAGES ? asJson(type, value as Record<string, unknown>) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(message).map(([field, value]) => {
+      const [type = ''] = fields[field] ?? [];
+      return [
+        field,
+        typeof type === 'string'
+          ? read(type, value)
+          : (value as unknown[]).map((each) => read(type[0], each)),
+      ];
+    }),
+  );
 }
 
 /** A message in protobuf, of its JSON. */

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Ingest } from '../../ingest/index.ts';
+import type { Ingest, LineFormat, Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { AppError } from '../errors.ts';
 import { optional, POST, type Route } from '../http/route.ts';
@@ -7,14 +7,17 @@ import { allowLongBody } from '../http/server.ts';
 import { createMemory, discardBody, readLines } from './body.ts';
 import { projectOf, sourceOf } from './source.ts';
 import type { PushFiles } from './spool.ts';
-import { stamped, withDefault } from './stamp.ts';
+import { asObjects, stamped, withDefault } from './stamp.ts';
 
 export { openPushFiles, type PushFiles } from './spool.ts';
 export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
+export { isPushPath } from './spool-file.ts';
 
 export interface PushDeps {
   readonly pushFiles: Pick<PushFiles, 'append'>;
   readonly ingest: Pick<Ingest, 'status'>;
+  /** The form of the lines of each source. */
+  readonly formats: Readonly<Record<Source, LineFormat>>;
 }
 
 /** Five bodies of the greatest size, or some thousand of the usual ones; those beyond are told to come again. */
@@ -56,7 +59,7 @@ export function pushRoutes(deps: PushDeps): Route[] {
  * way of all lines, and the answer comes when they are safe there. With the token of one project they are that project's,
  * whatever they say themselves.
  */
-function takePushes({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: string }> {
+function takePushes({ pushFiles, ingest, formats }: PushDeps): RequestHandler<{ source?: string }> {
   const memory = createMemory(MEMORY_BYTES);
   return async function takePush(request, response) {
     try {
@@ -77,8 +80,9 @@ function takePushes({ pushFiles, ingest }: PushDeps): RequestHandler<{ source?: 
     allowLongBody(request);
     const lines = await readLines(request, memory);
     try {
-      const { blocks } = lines;
-      if (blocks.length > 0) await pushFiles.append(source, ofProject(blocks, pin, project));
+      if (lines.blocks.length === 0) return;
+      const blocks = formats[source] === 'cri' ? asObjects(lines.blocks) : lines.blocks;
+      await pushFiles.append(source, ofProject(blocks, pin, project));
     } finally {
       lines.release();
     }

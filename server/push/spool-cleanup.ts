@@ -1,6 +1,12 @@
 import { lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { allSources, type Ingest, type IngestLog, type Sink } from '../../ingest/index.ts';
+import {
+  allSources,
+  type Ingest,
+  type IngestLog,
+  isSource,
+  type Sink,
+} from '../../ingest/index.ts';
 import type { Store } from '../store/index.ts';
 import { isPushPath, pushFolder, type SealedFile, sync } from './spool-file.ts';
 
@@ -103,7 +109,10 @@ export async function recoverSpool(
   log: Pick<IngestLog, 'warn'>,
 ): Promise<SealedFile[]> {
   const left: SealedFile[] = [];
-  const known = (await sink.files()).filter(({ path }) => isPushPath(path));
+  // Those of a source that is none any more are not missing: it may be one again.
+  const known = (await sink.files()).filter(
+    ({ path, source }) => isPushPath(path) && isSource(source),
+  );
   const paths = await pushPaths(logs);
   for (const path of paths) {
     try {

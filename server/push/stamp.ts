@@ -1,3 +1,5 @@
+import { containerLine } from '../../ingest/index.ts';
+
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -43,32 +45,57 @@ export function stamped(given: readonly Buffer[], project: string): Buffer {
   return Buffer.concat(parts);
 }
 
+/** The lines, those of a container runtime as the objects that they are read as: what is stamped is an object. */
+export function asObjects(given: readonly Buffer[]): Buffer[] {
+  return linesOf(given).map((line) => {
+    const text = line.at(-1) === NEWLINE ? line.subarray(0, -1) : line;
+    return containerLine(text) ?? line;
+  });
+}
+
 /** The lines, of which those that name no project have `project` as theirs. What is not a JSON object stays as it is. */
 export function withDefault(given: readonly Buffer[], project: string): Buffer {
+  return Buffer.concat(
+    linesOf(given).map((line) => (namesNoProject(line) ? stamped([line], project) : line)),
+  );
+}
+
+/** Each with its newline. */
+function linesOf(given: readonly Buffer[]): Buffer[] {
   const all = Buffer.concat(given);
-  const parts: Buffer[] = [];
+  const lines: Buffer[] = [];
   for (let from = 0; from < all.length; ) {
     const newline = all.indexOf(NEWLINE, from);
     const end = newline < 0 ? all.length : newline + 1;
-    const line = all.subarray(from, end);
-    parts.push(namesNoProject(line) ? stamped([line], project) : line);
+    lines.push(all.subarray(from, end));
     from = end;
   }
-  return Buffer.concat(parts);
+  return lines;
 }
 
 function namesNoProject(line: Buffer): boolean {
-  let object: unknown;
-  try {
-    object = JSON.parse(line.toString());
-  } catch {
-    return false;
-  }
-  if (!isObject(object)) return false;
-  const { project, metadata } = object;
+  const object = objectOf(line.toString());
+  return object !== null && !namesOne(object);
+}
+
+function namesOne({ project, metadata, log, MESSAGE }: Record<string, unknown>): boolean {
   const first: unknown = Array.isArray(metadata) ? metadata[0] : metadata;
   const named = [project, ...(isObject(first) ? [first.project, first.project_ref] : [])];
-  return named.every((each) => each === undefined || each === null);
+  if (named.some((each) => each !== undefined && each !== null && each !== '')) return true;
+  // What Docker and journald wrap is unpacked when the line is stored.
+  return [log, MESSAGE].some((text) => {
+    const inside = typeof text === 'string' ? objectOf(text) : null;
+    return inside !== null && namesOne({ ...inside, log: undefined, MESSAGE: undefined });
+  });
+}
+
+function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

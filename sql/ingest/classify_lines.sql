@@ -11,7 +11,23 @@ wrapped as (
     ordinal,
     json,
     case when json_exists(json, '$.log') then 'log' else 'MESSAGE' end as wrapper,
-    json_extract_string(json, '$."' || wrapper || '"') as inside,
+    json_extract(json, '$."' || wrapper || '"') as given,
+    case when json_type(given) = 'VARCHAR' then given ->> '$' end as text,
+    -- Half a surrogate pair becomes U+FFFD, as it does in a line; where a backslash is escaped, the halves cannot be told.
+    case
+      when contains(text, '\\') or contains(text, chr(1)) or not regexp_matches(text, '\\u[dD]') then text
+      else
+        replace(
+          regexp_replace(
+            regexp_replace(text, '\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', chr(1) || '\1' || chr(1) || '\2', 'g'),
+            '\\u[dD][89a-fA-F][0-9a-fA-F]{2}',
+            '\\ufffd',
+            'g'
+          ),
+          chr(1),
+          '\u'
+        )
+    end as inside,
     json_extract_string(json, ['$.event_message', '$.message', '$.msg']) as said,
     coalesce(
       said[1] is null and said[2] is null and said[3] is null
@@ -28,15 +44,26 @@ wrapped as (
         )
         and json_valid(inside),
       false
-    ) as is_wrapped
+    ) as is_wrapped,
+    case when is_wrapped then json_extract_string(json, {times}) end as outer_times,
+    coalesce(outer_times[1], outer_times[2], outer_times[3], outer_times[4], outer_times[5], outer_times[6], outer_times[7], outer_times[8]) as outer_stamp,
+    json_extract_string(json, '$.project') as outer_project
   from lines
 ),
 unpacked as (
   select
     ordinal,
     is_wrapped,
+    outer_stamp,
     case
-      when is_wrapped then json_merge_patch(json, json_object(wrapper, null), try_cast(inside as json))
+      when is_wrapped then
+        json_merge_patch(
+          json,
+          json_object(wrapper, null, {no_times}),
+          try_cast(inside as json),
+          -- What the line itself says, or a push for it.
+          case when outer_project is null then '{}'::json else json_object('project', outer_project) end
+        )
       else json
     end as json
   from wrapped
@@ -45,6 +72,7 @@ fields as (
   select
     ordinal,
     is_wrapped,
+    outer_stamp,
     json,
     json_extract(json, ['$.id', '$.project', '$.timestamp', '$."@timestamp"', '$.time', '$.ts', '$.date', '$.event_message', '$.message', '$.msg', '$.log', '$.MESSAGE', '$.metadata', '$."@t"', '$.eventTime', '$.__REALTIME_TIMESTAMP', '$."@m"', '$."@mt"', '$.severity', '$.level', '$.status']) as field
   from unpacked
@@ -53,6 +81,7 @@ texts as (
   select
     ordinal,
     is_wrapped,
+    outer_stamp,
     json,
     list_transform(field, lambda f: case when json_type(f) = 'NULL' then null else f ->> '$' end) as text,
     case when json_type(field[13]) in ('OBJECT', 'ARRAY') then field[13] end as metadata
@@ -62,11 +91,12 @@ stamps as (
   select
     ordinal,
     is_wrapped,
+    outer_stamp,
     json,
     text[1] as id,
     text[2] as project,
     coalesce(text[3], text[4], text[5], text[6], text[7]) as fast_stamp,
-    coalesce(fast_stamp, text[14], text[15], text[16]) as stamp,
+    coalesce(fast_stamp, text[14], text[15], text[16], outer_stamp) as stamp,
     coalesce(text[8], text[9], text[10], rtrim(text[11], chr(13) || chr(10))) as message,
     coalesce(text[8], text[9], text[10]) is not null as has_message,
     coalesce(text[12], text[17], text[18]) as other_message,
@@ -76,7 +106,7 @@ stamps as (
   from texts
 ),
 dated as (
-  select *, {timestamp} as moment
+  select *, coalesce({timestamp}, {outer_timestamp}) as moment
   from stamps
 ),
 judged as (

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { SeverityNumber } from '@opentelemetry/api-logs';
 import { OTLPLogExporter as JsonExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-logs-otlp-proto';
@@ -9,6 +10,12 @@ import { tokenFile } from '../faults/http.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
 const EXPORTERS = { JSON: JsonExporter, protobuf: ProtobufExporter };
+
+const SPAN = {
+  traceId: '0af7651916cd43dd8448eb211c80319c',
+  spanId: 'b7ad6b7169203331',
+  traceFlags: 1,
+};
 
 interface Entry {
   readonly timestamp: string;
@@ -42,6 +49,7 @@ describe('OTLP/HTTP', () => {
               timestamp: Date.parse('2026-11-20T10:00:00.123Z'),
               severityNumber: SeverityNumber.ERROR,
               severityText: 'ERROR',
+              context: trace.setSpanContext(ROOT_CONTEXT, SPAN),
               body: 'it broke',
               attributes: {
                 'http.response.status_code': 503,
@@ -71,6 +79,9 @@ describe('OTLP/HTTP', () => {
             expect(metadata).to.deep.equal({
               severity_text: 'ERROR',
               severity_number: 17,
+              trace_id: SPAN.traceId,
+              span_id: SPAN.spanId,
+              flags: 1,
               attributes: {
                 'http.response.status_code': 503,
                 ratio: 0.5,
@@ -142,6 +153,36 @@ describe('OTLP/HTTP', () => {
       ),
     ));
 
+  it('takes records without a body, and text that is not UTF-8', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const logRecords = [{ body: null, attributes: null }, { body: {} }, {}];
+        const answer = await send(service, {
+          resourceLogs: [
+            { resource: null, scopeLogs: [{ scope: null, logRecords }] },
+            { scopeLogs: null },
+          ],
+        });
+        expect([answer.status, await answer.json()]).to.deep.equal([200, {}]);
+        const entries = await entriesOf(service, 'app_logs', 3);
+        for (const { event_message: message, metadata } of entries)
+          expect([message, metadata]).to.deep.equal(['', {}]);
+        // A request with one record, whose body is the text "a", a byte that is none of UTF-8, and "b".
+        const field = (number: number, bytes: Buffer) =>
+          Buffer.concat([Buffer.of(number * 8 + 2, bytes.length), bytes]);
+        const body = field(5, field(1, Buffer.from('a\xffb', 'latin1')));
+        const protobuf = field(1, field(2, field(2, body)));
+        const { status } = await fetch(`${service.url}/v1/logs`, {
+          method: 'POST',
+          headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/x-protobuf' },
+          body: new Uint8Array(protobuf),
+        });
+        expect(status).to.equal(200);
+        const all = await entriesOf(service, 'app_logs', 4);
+        expect(all.map(({ event_message: message }) => message)).to.include('a\ufffdb');
+      }),
+    ));
+
   it('keeps a token to its project, and refuses what is no request of OTLP in its own form', () =>
     withFolder(async (data) => {
       const tokens = tokenFile(data);
@@ -164,7 +205,13 @@ describe('OTLP/HTTP', () => {
         for (const [type, body, said] of [
           ['application/json', 'no JSON', 'Expected an ExportLogsServiceRequest'],
           ['application/json', '[]', 'got no object'],
-          ['application/json', '{"resourceLogs":7}', 'got something else'],
+          ['application/json', '{"resourceLogs":7}', 'got no list'],
+          ['application/json', '{"resourceLogs":[7]}', 'where an object is expected'],
+          [
+            'application/json',
+            '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":"text"}]}]}]}',
+            'where an object is expected',
+          ],
           [
             'application/json',
             `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":${'{"arrayValue":{"values":['.repeat(200)}${']}}'.repeat(200)}}]}]}]}`,

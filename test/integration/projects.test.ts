@@ -84,6 +84,72 @@ describe('the project of a line that names none', () => {
     }));
 });
 
+describe('lines that are pushed with the token of one project', () => {
+  it('are of that one, however they say another', () =>
+    withFolder(async (data) => {
+      const token = tokenFile(data).add({ scopes: ['ingest'], project: 'mine' });
+      await withService(
+        data,
+        async (service) => {
+          const inner = '{"project":"theirs","msg":"m"}';
+          const lines = [
+            { log: inner },
+            { MESSAGE: inner },
+            { log: JSON.parse(inner) },
+            { project: 'theirs', log: inner },
+            { project: 'theirs', log: inner, metadata: null },
+            { log: '{"project":null}' },
+            { log: '{"metadata":{"project":"theirs"}}' },
+            { message: 'm', metadata: { project: 'theirs' } },
+          ].map((line) => JSON.stringify(line));
+          const runtime = [
+            '2026-11-20T10:00:00Z stdout F text',
+            `2026-11-20T10:00:00Z stdout F ${inner}`,
+            `2026-11-20T10:00:00Z stdout P ${inner}`,
+            `\u0000 2026-11-20T10:00:00Z stdout F ${inner}`,
+          ];
+          for (const [source, text] of [
+            ['app_logs', lines.join('\n')],
+            ['edge_logs', lines.join('\n')],
+            ['k8s_logs', [...lines, ...runtime].join('\n')],
+          ] as const)
+            expect(await push(service, `/api/logs/${source}`, text, 'x-ndjson', token)).to.equal(
+              200,
+            );
+          await eventually(async () => {
+            for (const [source, count] of [
+              ['app_logs', 8],
+              ['edge_logs', 8],
+              ['k8s_logs', 12],
+            ] as const) {
+              const { body } = await service.get('/api/ledger');
+              const ledger = body.result as { source: string; lines: number; rows: number }[];
+              const entry = ledger.find((each) => each.source === source);
+              expect(entry?.lines, source).to.equal(count);
+              const projects = await service.get(`/api/projects/${source}`);
+              expect(projects.body.result, source).to.deep.equal([
+                { project: 'mine', entries: entry?.rows },
+              ]);
+            }
+          });
+          const named = [
+            '2026-11-20T10:00:00Z stdout F text',
+            `2026-11-20T10:00:00Z stdout F ${inner}`,
+          ];
+          expect(await push(service, '/api/logs/k8s_logs?project=web', named.join('\n'))).to.equal(
+            200,
+          );
+          await eventually(async () => {
+            const { body } = await service.get('/api/projects/k8s_logs');
+            const projects = (body.result as { project: string }[]).map(({ project }) => project);
+            expect(projects).to.have.members(['mine', 'web', 'theirs']);
+          });
+        },
+        { env: { TAILPOND_SOURCES: 'k8s_logs', TAILPOND_LINE_FORMAT: 'json,k8s_logs=cri' } },
+      );
+    }));
+});
+
 describe('project=*', () => {
   it('asks for all projects, at every path', () =>
     withFolder((data) =>

@@ -56,7 +56,14 @@ describe('sources of an operator’s own', () => {
       await withService(
         data,
         async (service) => {
-          append(data, 'nginx_logs', [1, 2]);
+          append(data, 'nginx_logs', [1]);
+          // Its file is there until it is safe in the database file.
+          const pushed = await fetch(`${service.url}/api/logs/nginx_logs`, {
+            method: 'POST',
+            headers: { 'X-API-KEY': TOKEN, 'Content-Type': 'application/json' },
+            body: line(2),
+          });
+          expect(pushed.status).to.equal(200);
           await eventually(async () => expect(await rowsOf(service)).to.include({ nginx_logs: 2 }));
           expect(await service.end('SIGTERM')).to.equal(0);
         },

@@ -271,6 +271,7 @@ export async function withApp<T>(
       });
       const { express, routes } = createApp({
         maxLine: settings.maxLine ?? 1 << 20,
+        formats: {},
         serviceMeans: 'project',
         forwarder: settings.forwarder ?? null,
         answers: null,

@@ -51,6 +51,9 @@ export function ingestStatements(
     kept: found === ofAll ? 'null as found' : 'found',
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
+    outer_timestamp: timestampExpression(folder, 'outer_stamp'),
+    times: `[${TIMES.map((name) => quoted(`$."${name}"`)).join(', ')}]`,
+    no_times: TIMES.map((name) => `${quoted(name)}, null`).join(', '),
     now: `make_timestamp(${ingestedAtUs})`,
     max_depth: String(MAX_DEPTH),
     // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.
@@ -89,6 +92,18 @@ export function ingestStatements(
     },
   };
 }
+
+/** What a time goes by. */
+const TIMES = [
+  'timestamp',
+  '@timestamp',
+  'time',
+  'ts',
+  'date',
+  '@t',
+  'eventTime',
+  '__REALTIME_TIMESTAMP',
+];
 
 /** Columns of rows that are on their way. */
 const SPARE = [

@@ -10,6 +10,7 @@ interface Case {
   readonly row: {
     readonly severity?: string | null;
     readonly status?: number | null;
+    readonly project?: string | null;
     readonly event_message?: string;
     readonly timestamp?: string;
     /** As JSON. */
@@ -148,9 +149,48 @@ const CASES: readonly Case[] = [
     row: { severity: 'info', event_message: '{"x":1}' },
   },
   {
-    of: 'Docker, with half a character inside',
-    line: '{"log":"{\\"msg\\":\\"\\\\ud83d\\"}\\n","time":"2025-11-20T10:00:01Z"}',
-    row: { event_message: '{"msg":"\\ud83d"}', metadata: null },
+    of: 'Docker, with half a character inside, a whole one and the other half',
+    line: docker(String.raw`{"level":50,"msg":"a\ud83d b\ud83d\ude00 \ude00c","\uD800":1}`),
+    row: {
+      severity: 'error',
+      event_message: 'a\ufffd b😀 \ufffdc',
+      metadata: { level: 50, '\ufffd': 1 },
+    },
+  },
+  {
+    of: 'Docker, with a sign in between that no JSON may have',
+    line: docker(`{"msg":"\u0001d83d ${String.raw`\ud83d`}"}`),
+    row: { event_message: `{"msg":"\u0001d83d ${String.raw`\ud83d`}"}` },
+  },
+  {
+    of: 'Docker, of a program whose own time cannot be read',
+    line: docker('{"level":"error","time":"10:00:00","msg":"clock"}'),
+    row: { severity: 'error', event_message: 'clock', timestamp: '2026-11-20T10:00:00.5Z' },
+  },
+  {
+    of: 'Docker, of a program with a time of another name',
+    line: docker('{"ts":1763632800.25,"msg":"own"}'),
+    row: { event_message: 'own', timestamp: '2025-11-20T10:00:00.25Z', metadata: null },
+  },
+  {
+    of: 'Docker, whose line says the project itself',
+    line: docker('{"project":"theirs","msg":"m"}', { project: 'mine' }),
+    row: { project: 'mine', event_message: 'm' },
+  },
+  {
+    of: 'Docker, whose line says the project itself, of a program that says it has none',
+    line: docker('{"project":null,"msg":"m"}', { project: 'mine' }),
+    row: { project: 'mine', event_message: 'm' },
+  },
+  {
+    of: 'Docker, of a program that says the project',
+    line: docker('{"project":"own","msg":"m"}'),
+    row: { project: 'own', event_message: 'm' },
+  },
+  {
+    of: 'a program with an empty project',
+    line: '{"project":"","msg":"m","metadata":{"project":"inner"}}',
+    row: { project: 'inner' },
   },
   {
     of: 'Docker, with half a character behind an escaped backslash',
@@ -277,4 +317,9 @@ async function isAsSaid(ingesting: Ingesting): Promise<void> {
 function append(data: string, source: string, text: string): void {
   mkdirSync(join(data, 'logs', source), { recursive: true });
   appendFileSync(join(data, 'logs', source, 'a.log'), `${text}\n`);
+}
+
+/** A line of Docker's, of what a program says. */
+function docker(said: string, more: object = {}): string {
+  return JSON.stringify({ log: `${said}\n`, time: '2026-11-20T10:00:00.5Z', ...more });
 }

@@ -71,8 +71,11 @@ export interface EntryEngine {
     values: Values,
     options: AskOptions,
   ): Promise<Rows>;
-  /** A condition that all rows with this text meet, and that is tested faster; null where there is none. */
-  mayHave(source: Source, text: string): Promise<string | null>;
+  /**
+   * A condition that all rows with this text meet, and that is tested faster; null where there is none. `escaped`: in metadata it may stand
+   * with escapes of JSON.
+   */
+  mayHave(source: Source, text: string, escaped: boolean): Promise<string | null>;
   /** The newest entries, newest first, `limit` at most and perhaps one more. */
   newest(filter: Filter, limit: number, signal: AbortSignal): Promise<Rows>;
   /** All entries as a Parquet file. */

@@ -61,8 +61,10 @@ export async function filterOf(
     project: pin ?? checked.project ?? null,
   };
   const asks = values.q ? conditionOfQuery(values.q, source, words.search) : null;
-  const wanted = [values.search ?? '', ...(asks?.texts ?? [])].filter((text) => text !== '');
-  const may = await Promise.all(wanted.map((text) => mayHave(source, text)));
+  const may = await Promise.all([
+    ...(values.search ? [mayHave(source, values.search, false)] : []),
+    ...(asks?.texts ?? []).map((text) => mayHave(source, text, true)),
+  ]);
   const sought = ['event_message', 'metadata'].map(words.hasSought);
   const where = [
     values.project === null ? [] : [`project = ${words.text('project')}`],

@@ -52,7 +52,7 @@ export function storeEntries(store: Asked): EntryEngine {
   return {
     words: WORDS,
     ask,
-    mayHave: (source, text) => store.mayHave(source, [{ text, escaped: false }]),
+    mayHave: (source, text, escaped) => store.mayHave(source, [{ text, escaped }]),
     newest({ source, where, values }, limit, signal) {
       const sql = `select ${COLUMNS}${WORDS.size}
         from ${source}

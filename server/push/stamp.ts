@@ -81,7 +81,7 @@ function namesNoProject(line: Buffer): boolean {
 function namesOne({ project, metadata, log, MESSAGE }: Record<string, unknown>): boolean {
   const first: unknown = Array.isArray(metadata) ? metadata[0] : metadata;
   const named = [project, ...(isObject(first) ? [first.project, first.project_ref] : [])];
-  if (named.some((each) => each !== undefined && each !== null && each !== '')) return true;
+  if (named.some((each) => each !== undefined && each !== null)) return true;
   // What Docker and journald wrap is unpacked when the line is stored.
   return [log, MESSAGE].some((text) => {
     const inside = typeof text === 'string' ? objectOf(text) : null;

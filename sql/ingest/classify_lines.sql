@@ -6,20 +6,43 @@ with lines as (
   from read_ndjson_objects({staging}, ignore_errors = true, maximum_object_size = {max_object})
 ),
 -- Docker and journald write what a program says as text. Where that is an object, its members are the line's.
-wrapped as (
+-- Step by step, as what a name stands for would else be planned, and done, anew at each place where it is used.
+typed as (
   select
     ordinal,
     json,
-    case when json_exists(json, '$.log') then 'log' else 'MESSAGE' end as wrapper,
-    json_extract(json, '$."' || wrapper || '"') as given,
-    case when json_type(given) = 'VARCHAR' then given ->> '$' end as text,
+    -- Each function of JSON holds what it read of 2,048 lines: these are asked at once.
+    json_type(json, ['$.log', '$.MESSAGE', '$.event_message', '$.message', '$.msg', '$.metadata', '$']) as types
+  from lines
+),
+named as (
+  select *, case when types[1] is not null then 'log' else 'MESSAGE' end as wrapper
+  from typed
+),
+said as (
+  select
+    *,
+    case
+      when
+        coalesce(types[1], types[2]) = 'VARCHAR'
+        and coalesce(types[3], 'NULL') = 'NULL'
+        and coalesce(types[4], 'NULL') = 'NULL'
+        and coalesce(types[5], 'NULL') = 'NULL'
+        and coalesce(types[6], 'NULL') not in ('OBJECT', 'ARRAY')
+        then json_extract_string(json, '$.' || wrapper)
+    end as said_text
+  from named
+),
+repaired as (
+  select
+    *,
     -- Half a surrogate pair becomes U+FFFD, as it does in a line; where a backslash is escaped, the halves cannot be told.
     case
-      when contains(text, '\\') or contains(text, chr(1)) or not regexp_matches(text, '\\u[dD]') then text
+      when contains(said_text, '\\') or contains(said_text, chr(1)) or not regexp_matches(said_text, '\\u[dD]') then said_text
       else
         replace(
           regexp_replace(
-            regexp_replace(text, '\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', chr(1) || '\1' || chr(1) || '\2', 'g'),
+            regexp_replace(said_text, '\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', chr(1) || '\1' || chr(1) || '\2', 'g'),
             '\\u[dD][89a-fA-F][0-9a-fA-F]{2}',
             '\\ufffd',
             'g'
@@ -27,12 +50,14 @@ wrapped as (
           chr(1),
           '\u'
         )
-    end as inside,
-    json_extract_string(json, ['$.event_message', '$.message', '$.msg']) as said,
+    end as inside
+  from said
+),
+judged_text as (
+  select
+    *,
     coalesce(
-      said[1] is null and said[2] is null and said[3] is null
-        and coalesce(json_type(json, '$.metadata'), '') not in ('OBJECT', 'ARRAY')
-        and starts_with(inside, '{')
+      starts_with(inside, '{')
         -- Deeper than a line may be, or half a character: neither may come to the engine's functions.
         and length(inside) - length(translate(inside, '[{', '')) <= {max_depth}
         and not regexp_matches(
@@ -44,17 +69,21 @@ wrapped as (
         )
         and json_valid(inside),
       false
-    ) as is_wrapped,
-    case when is_wrapped then json_extract_string(json, {times}) end as outer_times,
-    coalesce(outer_times[1], outer_times[2], outer_times[3], outer_times[4], outer_times[5], outer_times[6], outer_times[7], outer_times[8]) as outer_stamp,
-    json_extract_string(json, '$.project') as outer_project
-  from lines
+    ) as is_wrapped
+  from repaired
+),
+wrapped as (
+  select
+    *,
+    case when is_wrapped then json_extract_string(json, {outer_paths}) end as outer_texts
+  from judged_text
 ),
 unpacked as (
   select
     ordinal,
     is_wrapped,
-    outer_stamp,
+    types,
+    coalesce(outer_texts[2], outer_texts[3], outer_texts[4], outer_texts[5], outer_texts[6], outer_texts[7], outer_texts[8], outer_texts[9]) as outer_stamp,
     case
       when is_wrapped then
         json_merge_patch(
@@ -62,7 +91,7 @@ unpacked as (
           json_object(wrapper, null, {no_times}),
           try_cast(inside as json),
           -- What the line itself says, or a push for it.
-          case when outer_project is null then '{}'::json else json_object('project', outer_project) end
+          case when outer_texts[1] is null then '{}'::json else json_object('project', outer_texts[1]) end
         )
       else json
     end as json
@@ -72,6 +101,7 @@ fields as (
   select
     ordinal,
     is_wrapped,
+    types,
     outer_stamp,
     json,
     json_extract(json, ['$.id', '$.project', '$.timestamp', '$."@timestamp"', '$.time', '$.ts', '$.date', '$.event_message', '$.message', '$.msg', '$.log', '$.MESSAGE', '$.metadata', '$."@t"', '$.eventTime', '$.__REALTIME_TIMESTAMP', '$."@m"', '$."@mt"', '$.severity', '$.level', '$.status']) as field
@@ -81,6 +111,7 @@ texts as (
   select
     ordinal,
     is_wrapped,
+    types,
     outer_stamp,
     json,
     list_transform(field, lambda f: case when json_type(f) = 'NULL' then null else f ->> '$' end) as text,
@@ -91,6 +122,7 @@ stamps as (
   select
     ordinal,
     is_wrapped,
+    types,
     outer_stamp,
     json,
     text[1] as id,
@@ -113,7 +145,7 @@ judged as (
   select
     *,
     case
-      when json_type(json) is distinct from 'OBJECT' then 'it is not a JSON object'
+      when types[7] is distinct from 'OBJECT' then 'it is not a JSON object'
       when stamp is not null and moment is null then 'unsupported timestamp format'
       when year(moment) not between 1970 and 2200 then 'its timestamp is not within the years 1970 to 2200'
     end as reason,
@@ -144,8 +176,11 @@ select
       json,
       '{"id":null,"project":null,"timestamp":null,"@timestamp":null,"time":null,"ts":null,"date":null,"event_message":null,"message":null,"msg":null,"MESSAGE":null,"@t":null,"eventTime":null,"__REALTIME_TIMESTAMP":null,"@m":null,"@mt":null'
         -- Beside a message, what Elastic's programs call log is a record of its own.
-        || case when json_type(json, '$.log') = 'OBJECT' and has_message then '' else ',"log":null' end
-        || case when json_type(json, '$.metadata') = 'NULL' then ',"metadata":null' else '' end
+        || case
+          when has_message and (case when is_wrapped then json_type(json, '$.log') else types[1] end) = 'OBJECT' then ''
+          else ',"log":null'
+        end
+        || case when types[6] = 'NULL' then ',"metadata":null' else '' end
         || '}'
     )::varchar, '{}')::json
   end as metadata

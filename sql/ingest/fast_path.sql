@@ -37,7 +37,7 @@ select
   filename,
   coalesce(id, uuid()::varchar) as id,
   moment as timestamp,
-  coalesce(nullif(project, ''), {project_found}) as project,
+  coalesce(project, {project_found}) as project,
   coalesce(event_message, message, msg, rtrim(log, chr(13) || chr(10))) as event_message,
   metadata,
   {now} as ingested_at,

@@ -8,7 +8,7 @@ with rows as (
 select
   id,
   coalesce(moment, {now}) as timestamp,
-  coalesce(nullif(project, ''), {project_found}, {default_project}) as project,
+  coalesce(project, {project_found}, {default_project}) as project,
   severity,
   status,
   event_message,

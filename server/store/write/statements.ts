@@ -33,6 +33,11 @@ export function ingestStatements(
 ): IngestStatements {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
   const timestamp = read('timestamp').replaceAll('{text}', 'stamp');
+  const ofWrapped = {
+    outer_timestamp: timestampExpression(folder, 'outer_stamp'),
+    outer_paths: `[${['project', ...TIMES].map((name) => quoted(`$."${name}"`)).join(', ')}]`,
+    no_times: TIMES.map((name) => `${quoted(name)}, null`).join(', '),
+  };
   const fastPath = read('fast_path');
   const classify = read('classify_lines');
   const insert = read('slow_path');
@@ -51,9 +56,7 @@ export function ingestStatements(
     kept: found === ofAll ? 'null as found' : 'found',
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,
-    outer_timestamp: timestampExpression(folder, 'outer_stamp'),
-    times: `[${TIMES.map((name) => quoted(`$."${name}"`)).join(', ')}]`,
-    no_times: TIMES.map((name) => `${quoted(name)}, null`).join(', '),
+    ...ofWrapped,
     now: `make_timestamp(${ingestedAtUs})`,
     max_depth: String(MAX_DEPTH),
     // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.

@@ -188,11 +188,6 @@ const CASES: readonly Case[] = [
     row: { project: 'own', event_message: 'm' },
   },
   {
-    of: 'a program with an empty project',
-    line: '{"project":"","msg":"m","metadata":{"project":"inner"}}',
-    row: { project: 'inner' },
-  },
-  {
     of: 'Docker, with half a character behind an escaped backslash',
     line: '{"log":"{\\"msg\\":\\"\\\\\\\\ud83d\\\\ude00\\"}\\n","time":"2025-11-20T10:00:01Z"}',
     row: { event_message: '{"msg":"\\\\ud83d\\ude00"}' },

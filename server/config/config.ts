@@ -381,7 +381,7 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Defines the sources that the environment names; none where what it says is no list of them. */
+/** Defines the sources that the environment names; none where what it says is not a list of them. */
 export function takeSources(env: Environment): void {
   defineSources(sourceNames(env.TAILPOND_SOURCES?.trim() ?? '') ?? []);
 }

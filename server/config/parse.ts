@@ -104,7 +104,7 @@ export function projectName(text: string): string | null {
 const SOURCE = /^[a-z][a-z0-9_]{0,62}$/;
 const MAX_SOURCES = 64;
 
-/** Sources of an operator's own, `nginx_logs,worker_logs`. What ClickHouse calls a source on all shards is none. */
+/** Sources of an operator's own, `nginx_logs,worker_logs`. None may be called as ClickHouse calls a source on all shards. */
 export function sourceNames(text: string): Source[] | null {
   const names = text.split(',').map((name) => name.trim());
   const isRight = names.every((name) => SOURCE.test(name) && !name.endsWith('_all'));

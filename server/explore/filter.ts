@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
-import { allSources, isSource, type Source } from '../../ingest/index.ts';
+import { allSources, isSource } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { ALL_PROJECTS } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
 import { optional, type Parameter } from '../http/route.ts';
-import { type Condition, conditionOf, type SearchWords } from '../search/condition.ts';
+import { conditionOf } from '../search/condition.ts';
 import { parseQuery, QueryInvalid } from '../search/query.ts';
 import type { Store } from '../store/index.ts';
 import { boundsOf, type EntryEngine, type Filter } from './engine.ts';
@@ -60,7 +60,10 @@ export async function filterOf(
     ...boundsOf(checked),
     project: pin ?? checked.project ?? null,
   };
-  const asks = values.q ? conditionOfQuery(values.q, source, words.search) : null;
+  const { q } = values;
+  const asks = q
+    ? unlessInvalid('q', () => conditionOf(parseQuery(q), source, words.search))
+    : null;
   const may = await Promise.all([
     ...(values.search ? [mayHave(source, values.search, false)] : []),
     ...(asks?.texts ?? []).map((text) => mayHave(source, text, true)),
@@ -75,14 +78,12 @@ export async function filterOf(
   return { source, where: where.join(' and ') || 'true', values: { ...values, ...asks?.values } };
 }
 
-/** Throws `PARAMETER_INVALID`. */
-function conditionOfQuery(text: string, source: Source, words: SearchWords): Condition {
+/** What `make` makes of the value of a parameter. Throws `PARAMETER_INVALID` for QueryInvalid. */
+export function unlessInvalid<T>(parameter: string, make: () => T): T {
   try {
-    return conditionOf(parseQuery(text), source, words);
+    return make();
   } catch (error) {
     if (!(error instanceof QueryInvalid)) throw error;
-    throw new AppError('PARAMETER_INVALID', {
-      faults: [{ parameter: 'q', detail: error.message }],
-    });
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter, detail: error.message }] });
   }
 }

@@ -1,9 +1,10 @@
-import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
-import { fieldOf, type SearchWords } from '../search/condition.ts';
-import { fieldPath, QueryInvalid } from '../search/query.ts';
+import { fieldOf } from '../search/condition.ts';
+import { SEVERITIES } from '../search/fields.ts';
+import { fieldPath } from '../search/query.ts';
 import type { Plain, RowColumn } from '../store/index.ts';
 import { between, type EntryEngine, type Filter } from './engine.ts';
+import { unlessInvalid } from './filter.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -39,7 +40,7 @@ const GRADED_BUCKETS: readonly RowColumn[] = [
   { name: 'grade', kind: 'plain', type: 'VARCHAR' },
 ];
 /** The severities, and none. */
-const GRADES = 7;
+const GRADES = SEVERITIES.length + 1;
 
 /**
  * How many entries came when, in at most `most` buckets and one that is cut off at each end; `graded`: of each severity by themselves. Throws
@@ -115,7 +116,7 @@ export async function facet(
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const value = fieldExpression(field, source, words.search);
+  const value = unlessInvalid('field', () => fieldOf(fieldPath(field), source, words.search));
   const { rows } = await ask(
     `select value, count(*) as entries
       from (
@@ -132,15 +133,4 @@ export async function facet(
     { maxRows: limit, signal },
   );
   return rows.map(([text = null, entries]) => ({ value: text, entries: Number(entries) }));
-}
-
-function fieldExpression(field: string, source: Source, words: SearchWords): string {
-  try {
-    return fieldOf(fieldPath(field), source, words);
-  } catch (error) {
-    if (!(error instanceof QueryInvalid)) throw error;
-    throw new AppError('PARAMETER_INVALID', {
-      faults: [{ parameter: 'field', detail: error.message }],
-    });
-  }
 }

@@ -1,13 +1,11 @@
 import { z } from 'zod';
+import { SEVERITIES } from '../search/fields.ts';
 
 /** What the answers hold that the console reads, which has its types from here. The tests hold every answer against these: they are strict. */
 
 const moment = z.string().meta({ description: 'ISO 8601 in UTC', format: 'date-time' });
 const count = z.number().int().nonnegative();
 const text = z.string();
-
-/** How grave an entry is, the gravest last. */
-export const SEVERITIES = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export const SourceName = z
   .string()

@@ -19,7 +19,7 @@ export interface OtlpDeps {
   readonly serviceMeans: ServiceMeans;
 }
 
-/** The source of records whose service is none. */
+/** The source of records whose service does not name one. */
 const SOURCE: Source = 'app_logs';
 /** Bytes of bodies that are read at a time, and of what they are decoded to. */
 const MEMORY_BYTES = 256e6;

@@ -94,7 +94,7 @@ function isAbsent<T>(value: T | null | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** Throws RecordInvalid for what is no list of objects. */
+/** Throws RecordInvalid for what is not a list of objects. */
 function listOf<T extends object>(list: readonly T[] | null | undefined): readonly T[] {
   if (isAbsent(list)) return [];
   if (!Array.isArray(list)) throw new RecordInvalid('got no list where one is expected');

@@ -1,4 +1,5 @@
 import type { Source } from '../../ingest/index.ts';
+import { COLUMNS, MOST_NAMES, OF_REQUESTS, REQUEST_COLUMNS, SEVERITIES } from './fields.ts';
 import {
   type Comparison,
   MANY,
@@ -30,32 +31,14 @@ export interface Condition {
   readonly texts: readonly string[];
 }
 
-/** The severities, the gravest last, and other words for them. */
-const SEVERITIES = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+const RANKED: readonly string[] = SEVERITIES;
+/** Other words for severities. */
 const OTHER_WORDS = new Map([
   ['warning', 'warn'],
   ['err', 'error'],
   ['critical', 'fatal'],
   ['crit', 'fatal'],
 ]);
-
-/** Columns of every source by the names that they go by. */
-const COLUMNS = new Map([
-  ['id', 'id'],
-  ['project', 'project'],
-  ['status', 'status'],
-  ['level', 'severity'],
-  ['severity', 'severity'],
-  ['message', 'event_message'],
-  ['msg', 'event_message'],
-  ['event_message', 'event_message'],
-]);
-/** Where fields of a request stand that have no column. */
-const OF_REQUESTS = new Map([['method', ['request', 'method']]]);
-const REQUEST_COLUMNS = ['path', 'url', 'host'];
-
-/** Names that lead to a member; each doubles the forms that it may have. */
-const MOST_NAMES = 6;
 
 /** The condition that entries of a source meet for which a query holds. Throws QueryInvalid for a field that cannot be asked so. */
 export function conditionOf(query: Query, source: Source, words: SearchWords): Condition {
@@ -90,7 +73,7 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
     if (column === 'severity') return severity(test, at);
     if (column === 'event_message' && test.is === 'like')
       return told(words.matches(column, bind(expressionOf(test.value, String))));
-    if (column === 'status' && test.is !== 'there') return status(test, at);
+    if (column === 'status') return status(test, at);
     const text = column ?? memberOf(source, path, words, at);
     if (test.is === 'there') return `${text} is not null`;
     if (test.is !== 'like')
@@ -105,7 +88,7 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
     const given = test.is === 'like' ? test.value : [test.value];
     const [text = '', ...more] = given;
     const word = typeof text === 'string' ? text.toLowerCase() : '';
-    const rank = SEVERITIES.indexOf(OTHER_WORDS.get(word) ?? word);
+    const rank = RANKED.indexOf(OTHER_WORDS.get(word) ?? word);
     if (rank < 0 || more.length > 0)
       throw new QueryInvalid(
         at,

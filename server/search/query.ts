@@ -78,7 +78,7 @@ const FIELD =
   /(?:[A-Za-z_@$][\w@$-]*|"(?:[^"\\]|\\.)+")(?:\.(?:[\w@$-]+|"(?:[^"\\]|\\.)+"))*:(?!\/\/)/y;
 const NAME = /[\w@$-]+|"(?:[^"\\]|\\.)+"/g;
 const COMPARISON = /[<>]=?/y;
-/** `[500 TO 599]`; a curly bracket leaves out the bound itself, and `*` is none. */
+/** `[500 TO 599]`; a curly bracket leaves out the bound itself, and `*` stands for any. */
 const RANGE = /([[{])\s*(\S+)\s+TO\s+([^\s\]}]+)\s*([\]}])/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
 const BARE = /(?:[^\s()"\\]|\\.)+/sy;

@@ -5,7 +5,7 @@ import { allSources, type Source } from '../../ingest/index.ts';
 /** A source of the settings that cannot be one. */
 export class SourceRefused extends Error {}
 
-/** A source that the store has rows of, and that is no longer one. */
+/** A source that the store has rows of, and that the settings do not name any more. */
 export interface FormerSource {
   readonly source: Source;
   readonly rows: number;

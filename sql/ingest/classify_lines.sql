@@ -80,9 +80,7 @@ wrapped as (
 ),
 unpacked as (
   select
-    ordinal,
-    is_wrapped,
-    types,
+    * exclude (json),
     coalesce(outer_texts[2], outer_texts[3], outer_texts[4], outer_texts[5], outer_texts[6], outer_texts[7], outer_texts[8], outer_texts[9]) as outer_stamp,
     case
       when is_wrapped then
@@ -99,32 +97,20 @@ unpacked as (
 ),
 fields as (
   select
-    ordinal,
-    is_wrapped,
-    types,
-    outer_stamp,
-    json,
+    *,
     json_extract(json, ['$.id', '$.project', '$.timestamp', '$."@timestamp"', '$.time', '$.ts', '$.date', '$.event_message', '$.message', '$.msg', '$.log', '$.MESSAGE', '$.metadata', '$."@t"', '$.eventTime', '$.__REALTIME_TIMESTAMP', '$."@m"', '$."@mt"', '$.severity', '$.level', '$.status']) as field
   from unpacked
 ),
 texts as (
   select
-    ordinal,
-    is_wrapped,
-    types,
-    outer_stamp,
-    json,
+    *,
     list_transform(field, lambda f: case when json_type(f) = 'NULL' then null else f ->> '$' end) as text,
     case when json_type(field[13]) in ('OBJECT', 'ARRAY') then field[13] end as metadata
   from fields
 ),
 stamps as (
   select
-    ordinal,
-    is_wrapped,
-    types,
-    outer_stamp,
-    json,
+    *,
     text[1] as id,
     text[2] as project,
     coalesce(text[3], text[4], text[5], text[6], text[7]) as fast_stamp,

@@ -17,6 +17,16 @@ const SPAN = {
   traceFlags: 1,
 };
 
+const ATTRIBUTES = {
+  'http.response.status_code': 503,
+  ratio: 0.5,
+  ok: false,
+  list: ['a', 'b'],
+  text: 'ü "quoted" \u0000 \n',
+  deep: { in: { side: 1 } },
+  large: Number.MAX_SAFE_INTEGER,
+};
+
 interface Entry {
   readonly timestamp: string;
   readonly project: string | null;
@@ -51,15 +61,7 @@ describe('OTLP/HTTP', () => {
               severityText: 'ERROR',
               context: trace.setSpanContext(ROOT_CONTEXT, SPAN),
               body: 'it broke',
-              attributes: {
-                'http.response.status_code': 503,
-                ratio: 0.5,
-                ok: false,
-                list: ['a', 'b'],
-                text: 'ü "quoted" \u0000 \n',
-                deep: { in: { side: 1 } },
-                large: Number.MAX_SAFE_INTEGER,
-              },
+              attributes: ATTRIBUTES,
             });
             logger.emit({ severityNumber: SeverityNumber.DEBUG3, body: { a: [1, { b: 'c' }] } });
             await provider.forceFlush();
@@ -82,15 +84,7 @@ describe('OTLP/HTTP', () => {
               trace_id: SPAN.traceId,
               span_id: SPAN.spanId,
               flags: 1,
-              attributes: {
-                'http.response.status_code': 503,
-                ratio: 0.5,
-                ok: false,
-                list: ['a', 'b'],
-                text: 'ü "quoted" \u0000 \n',
-                deep: { in: { side: 1 } },
-                large: Number.MAX_SAFE_INTEGER,
-              },
+              attributes: ATTRIBUTES,
               scope: { name: 'cart', version: '1.2.3' },
             });
             expect(resource).to.include({ 'service.name': 'shop', 'host.cpus': 4 });
@@ -167,7 +161,7 @@ describe('OTLP/HTTP', () => {
         const entries = await entriesOf(service, 'app_logs', 3);
         for (const { event_message: message, metadata } of entries)
           expect([message, metadata]).to.deep.equal(['', {}]);
-        // A request with one record, whose body is the text "a", a byte that is none of UTF-8, and "b".
+        // A request with one record, whose body is the text "a", a byte that is not UTF-8, and "b".
         const field = (number: number, bytes: Buffer) =>
           Buffer.concat([Buffer.of(number * 8 + 2, bytes.length), bytes]);
         const body = field(5, field(1, Buffer.from('a\xffb', 'latin1')));
@@ -183,7 +177,7 @@ describe('OTLP/HTTP', () => {
       }),
     ));
 
-  it('keeps a token to its project, and refuses what is no request of OTLP in its own form', () =>
+  it('keeps a token to its project, and refuses what is not a request of OTLP in OTLP’s form', () =>
     withFolder(async (data) => {
       const tokens = tokenFile(data);
       const token = tokens.add({ scopes: ['ingest'], project: 'mine' });

@@ -1,15 +1,13 @@
+import { COLUMNS, OF_REQUESTS, REQUEST_COLUMNS, SEVERITIES } from '../../../search/fields.ts';
 import type { Entry } from './answers.ts';
 
 export type Level = NonNullable<Entry['severity']>;
 
 /** The severities, the gravest first. */
-export const LEVELS: readonly Level[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'];
+export const LEVELS: readonly Level[] = SEVERITIES.toReversed();
 
-/** Fields that are columns, or stand for something else than a member of metadata. */
-const COLUMNS = [
-  ...['id', 'project', 'status', 'level', 'severity', 'message', 'msg', 'event_message'],
-  ...['path', 'url', 'host', 'method'],
-];
+/** Fields that are columns, or stand for another member of metadata, in some source. */
+const OTHERS = [...COLUMNS.keys(), ...REQUEST_COLUMNS, ...OF_REQUESTS.keys()];
 const PLAIN_NAME = /^[\w@$-]+$/;
 /** A value that needs no quotes. */
 const PLAIN_VALUE = /^[\w.@/-]+$/;
@@ -35,7 +33,7 @@ export function conditionOf(
   isMember: boolean,
 ): string {
   const names =
-    isMember && COLUMNS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
+    isMember && OTHERS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
   const field = names.map((name) => (PLAIN_NAME.test(name) ? name : quoted(name))).join('.');
   const text = String(value);
   return `${field}:${PLAIN_VALUE.test(text) ? text : quoted(text)}`;

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { MOST_NAMES } from '../../../search/fields.ts';
 import type { Json } from '../data/answers.ts';
 import { Conditions } from './conditions.ts';
 
@@ -42,9 +43,6 @@ export function Tree({ name, path, value, open, onCondition }: TreeProps): VNode
     }
   </details>`;
 }
-
-/** As deep as a field may be. */
-const MOST_NAMES = 6;
 
 /** The names that lead to a member of a value; of an array a field means the first, if that is a record. */
 function pathOf(path: TreeProps['path'], value: object, key: string): TreeProps['path'] {

@@ -125,7 +125,9 @@ function asks(program: Command, exit: (code: number) => void) {
     );
 
   remote(program.command('tail'))
-    .addArgument(suggesting(new Argument('<source>', 'the source')))
+    .addArgument(
+      suggesting(new Argument('<source>', 'one, several as edge_logs,auth_logs, or * for all')),
+    )
     .description('print entries as they are stored')
     .option('--project <project>', 'only entries of this project; "*" or none: of all')
     .option('--search <text>', 'only entries with this text, in any letter case')
@@ -136,7 +138,9 @@ function asks(program: Command, exit: (code: number) => void) {
     );
 
   remote(program.command('search'))
-    .addArgument(suggesting(new Argument('<source>', 'the source')))
+    .addArgument(
+      suggesting(new Argument('<source>', 'one, several as edge_logs,auth_logs, or * for all')),
+    )
     .argument('[query...]', 'words, "phrases", field:value, AND, OR, -not; behind --')
     .description('print the newest entries for which a search query holds')
     .option('--project <project>', 'only entries of this project; "*" or none: of all')

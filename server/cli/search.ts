@@ -11,6 +11,8 @@ export interface SearchOptions extends Remote {
 
 interface Entry {
   readonly timestamp: string;
+  /** Where several sources were asked. */
+  readonly source?: string;
   readonly project: string | null;
   readonly severity: string | null;
   readonly status: number | null;
@@ -38,8 +40,10 @@ export async function search(
   });
 }
 
-function lineOf({ timestamp, project, severity, status, event_message: message }: Entry): string {
-  return printable(`${timestamp} ${project ?? '-'} ${status ?? severity ?? '-'} ${message}`);
+function lineOf(entry: Entry): string {
+  const { timestamp, source, project, severity, status, event_message: message } = entry;
+  const parts = [timestamp, source, project ?? '-', status ?? severity ?? '-', message];
+  return printable(parts.filter((part) => part !== undefined).join(' '));
 }
 
 function momentOf(since: string): string {

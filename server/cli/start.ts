@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { readConfig } from '../config/config.ts';
 import { runService } from '../service.ts';
-import { startDemo } from './demo.ts';
+import { startDemo, withDemoSources } from './demo.ts';
 import { checkHealth } from './service-client.ts';
 import { dryRun } from './store-admin.ts';
 
@@ -15,7 +15,9 @@ export interface StartOptions {
 
 /** Runs the service until it is stopped; or asks the one that runs, or looks at its store, and exits. */
 export async function start(options: StartOptions): Promise<void> {
-  const { config, warnings } = readConfig(process.env);
+  const { config, warnings } = readConfig(
+    options.demo ? withDemoSources(process.env) : process.env,
+  );
   if (options.healthcheck) process.exit(await checkHealth(config));
   if (options.dryRun) {
     console.log(JSON.stringify({ result: await dryRun(config) }));

@@ -10,6 +10,8 @@ export interface TailOptions extends Remote {
 
 interface Entry {
   readonly timestamp: string;
+  /** Where several sources are followed. */
+  readonly source?: string;
   readonly project: string | null;
   readonly event_message: string;
 }
@@ -48,9 +50,8 @@ function print(event: string, json: boolean) {
   if (event.includes('event: skipped\n'))
     return console.error(`… ${(JSON.parse(data) as { entries: number }).entries} more`);
   for (const entry of JSON.parse(data) as Entry[]) {
-    const { timestamp, project, event_message: message } = entry;
-    console.log(
-      json ? JSON.stringify(entry) : printable(`${timestamp} ${project ?? '-'} ${message}`),
-    );
+    const { timestamp, source, project, event_message: message } = entry;
+    const parts = [timestamp, source, project ?? '-', message].filter((part) => part !== undefined);
+    console.log(json ? JSON.stringify(entry) : printable(parts.join(' ')));
   }
 }

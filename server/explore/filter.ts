@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { allSources, isSource } from '../../ingest/index.ts';
+import { allSources, isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { ALL_PROJECTS } from '../endpoints/query-file.ts';
@@ -28,22 +28,21 @@ export const QUERY = optional(
 export const FROM = optional('from', 'timestamp', 'inclusive lower bound of the timestamp');
 export const TO = optional('to', 'timestamp', 'exclusive upper bound of the timestamp');
 
+/** All sources, in the place of their names. */
+const ALL_SOURCES = '*';
+
 /**
- * What a request to `/api/…/{source}` asks for. A token that is pinned to a project gets that one. Throws `SOURCE_UNKNOWN`,
- * `PARAMETER_INVALID` and `PROJECT_FORBIDDEN`.
+ * What a request to `/api/…/{source}` asks for, of each source that it names. A token that is pinned to a project gets that one. Throws
+ * `SOURCE_UNKNOWN`, `PARAMETER_INVALID` and `PROJECT_FORBIDDEN`.
  */
-export async function filterOf(
+export async function filtersOf(
   request: Request<{ source: string }>,
   response: Response,
   parameters: readonly Parameter[],
   store: Pick<Store, 'query' | 'moment'>,
   { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
-): Promise<Filter> {
-  const { source } = request.params;
-  if (!isSource(source))
-    throw new AppError('SOURCE_UNKNOWN', {
-      detail: `There is no source ${JSON.stringify(source)}; there are ${allSources().join(', ')}.`,
-    });
+): Promise<readonly Filter[]> {
+  const sources = sourcesOf(request.params.source);
   const { project: pin } = accessOf(response);
   const asked = readParameters({ parameters }, searchOf(request.url));
   const given =
@@ -60,6 +59,27 @@ export async function filterOf(
     ...boundsOf(checked),
     project: pin ?? checked.project ?? null,
   };
+  const filters: Filter[] = [];
+  for (const source of sources) filters.push(await filterOf(source, values, { words, mayHave }));
+  return filters;
+}
+
+/** The sources of a list such as `edge_logs,auth_logs`, or all of them. Throws `SOURCE_UNKNOWN`. */
+function sourcesOf(list: string): readonly Source[] {
+  if (list === ALL_SOURCES) return allSources();
+  return [...new Set(list.split(','))].map((source) => {
+    if (isSource(source)) return source;
+    throw new AppError('SOURCE_UNKNOWN', {
+      detail: `There is no source ${JSON.stringify(source)}; there are ${allSources().join(', ')}.`,
+    });
+  });
+}
+
+async function filterOf(
+  source: Source,
+  values: Values,
+  { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
+): Promise<Filter> {
   const { q } = values;
   const asks = q
     ? unlessInvalid('q', () => conditionOf(parseQuery(q), source, words.search))

@@ -5,6 +5,7 @@ import { fieldPath } from '../search/query.ts';
 import type { Plain, RowColumn } from '../store/index.ts';
 import { between, type EntryEngine, type Filter } from './engine.ts';
 import { unlessInvalid } from './filter.ts';
+import { summed } from './several.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -43,23 +44,35 @@ const GRADED_BUCKETS: readonly RowColumn[] = [
 const GRADES = SEVERITIES.length + 1;
 
 /**
- * How many entries came when, in at most `most` buckets and one that is cut off at each end; `graded`: of each severity by themselves. Throws
+ * How many entries came when, in at most `most` buckets and one that is cut off at each end; `graded`: those of each severity apart. Throws
  * `PARAMETER_INVALID`.
  */
 export async function histogram(
-  { source, where, values }: Filter,
+  filters: readonly Filter[],
   { most, graded }: { readonly most: number; readonly graded: boolean },
-  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  engine: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Histogram> {
-  const [from, to] = [values.from, values.to].map((moment) => Date.parse(moment ?? ''));
-  const seconds = ((to ?? 0) - (from ?? 0)) / 1000;
+  const { from: begin, to: end } = filters[0]?.values ?? {};
+  const seconds = (Date.parse(end ?? '') - Date.parse(begin ?? '')) / 1000;
   if (!(seconds > 0)) {
     const detail = 'Expected "to" to be later than "from".';
     throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'to', detail }] });
   }
   const stepSeconds =
     STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
+  const all: Bucket[] = [];
+  for (const filter of filters)
+    all.push(...(await bucketsOf(filter, { most, graded, stepSeconds }, engine, signal)));
+  return { buckets: filters.length === 1 ? all : together(all), stepSeconds };
+}
+
+async function bucketsOf(
+  { source, where, values }: Filter,
+  { most, graded, stepSeconds }: Readonly<{ most: number; graded: boolean; stepSeconds: number }>,
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  signal: AbortSignal,
+): Promise<Bucket[]> {
   const { rows } = await ask(
     `select ${words.bucket} as bucket, count(*) as entries${graded ? ', severity as grade' : ''}
       from ${words.table(source)}
@@ -70,12 +83,22 @@ export async function histogram(
     { ...values, step_us: String(BigInt(stepSeconds) * 1_000_000n) },
     { maxRows: (most + 2) * (graded ? GRADES : 1), signal },
   );
-  const buckets = rows.map(([timestamp, entries, severity = null]) => ({
+  return rows.map(([timestamp, entries, severity = null]) => ({
     timestamp: String(timestamp),
     entries: Number(entries),
     ...(graded ? { severity: severity === null ? null : String(severity) } : {}),
   }));
-  return { buckets, stepSeconds };
+}
+
+/** The buckets of several sources as those of one. */
+function together(buckets: readonly Bucket[]): Bucket[] {
+  const sums = new Map<string, Bucket>();
+  for (const bucket of buckets) {
+    const key = `${bucket.timestamp} ${bucket.severity}`;
+    sums.set(key, { ...bucket, entries: bucket.entries + (sums.get(key)?.entries ?? 0) });
+  }
+  // A bucket begins with a whole second, so that the texts are in the order of the times.
+  return [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bucket]) => bucket);
 }
 
 const MOST = 100;
@@ -84,53 +107,69 @@ const PROJECTS: readonly RowColumn[] = [
   { name: 'entries', kind: 'plain', type: 'BIGINT' },
 ];
 
-/** The projects of a source that have most entries, and how many they have. */
+/** The projects that have most entries, and how many they have. */
 export async function projects(
-  { source, where, values }: Filter,
+  filters: readonly Filter[],
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const { rows } = await ask(
-    `select project, count(*) as entries
-      from ${words.table(source)}
-      where project is not null and ${where}
-      group by project
-      order by entries desc, project
-      limit ${MOST}`,
-    PROJECTS,
-    values,
-    { maxRows: MOST, signal },
-  );
-  return rows.map(([project = null, entries]) => ({ project, entries: Number(entries) }));
+  const counts: [Plain, number][] = [];
+  for (const { source, where, values } of filters) {
+    const { rows } = await ask(
+      `select project, count(*) as entries
+        from ${words.table(source)}
+        where project is not null and ${where}
+        group by project
+        order by entries desc, project
+        limit ${MOST}`,
+      PROJECTS,
+      values,
+      { maxRows: MOST, signal },
+    );
+    for (const [project = null, entries] of rows) counts.push([project, Number(entries)]);
+  }
+  return summed(counts)
+    .slice(0, MOST)
+    .map(([project, entries]) => ({ project, entries }));
 }
 
 const VALUES: readonly RowColumn[] = [
   { name: 'value', kind: 'plain', type: 'VARCHAR' },
   { name: 'entries', kind: 'plain', type: 'BIGINT' },
 ];
+/** Of several sources so many values each are counted: one that is beyond them in one source may miss its entries there. */
+const OF_EACH = 1000;
 
 /** The values of a field that most entries have, as text, and how many have them. Throws `PARAMETER_INVALID`. */
 export async function facet(
-  { source, where, values }: Filter,
+  filters: readonly Filter[],
   { field, limit }: { readonly field: string; readonly limit: number },
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const value = unlessInvalid('field', () => fieldOf(fieldPath(field), source, words.search));
-  const { rows } = await ask(
-    `select value, count(*) as entries
-      from (
-        select ${value} as value
-        from ${words.table(source)}
-        where ${where} and ${between(words)}
-      ) as fields
-      where value is not null
-      group by value
-      order by entries desc, value
-      limit ${limit}`,
-    VALUES,
-    values,
-    { maxRows: limit, signal },
-  );
-  return rows.map(([text = null, entries]) => ({ value: text, entries: Number(entries) }));
+  const path = unlessInvalid('field', () => fieldPath(field));
+  const most = filters.length === 1 ? limit : OF_EACH;
+  const counts: [Plain, number][] = [];
+  for (const { source, where, values } of filters) {
+    const value = unlessInvalid('field', () => fieldOf(path, source, words.search));
+    const { rows } = await ask(
+      `select value, count(*) as entries
+        from (
+          select ${value} as value
+          from ${words.table(source)}
+          where ${where} and ${between(words)}
+        ) as fields
+        where value is not null
+        group by value
+        order by entries desc, value
+        limit ${most}`,
+      VALUES,
+      values,
+      { maxRows: most, signal },
+    );
+    for (const [text = null, entries] of rows) counts.push([text, Number(entries)]);
+  }
+  return summed(counts)
+    .slice(0, limit)
+    .map(([value, entries]) => ({ value, entries }));
 }

@@ -13,10 +13,10 @@ import { disconnected } from '../http/disconnect.ts';
 import { GET, optional, type Parameter, type Route } from '../http/route.ts';
 import { EngineError, type Store } from '../store/index.ts';
 import { clickhouseEntries } from './clickhouse-entries.ts';
-import { newestEntries } from './entries.ts';
 import { sendExport } from './export.ts';
-import { FROM, filterOf, PROJECT, QUERY, SEARCH, TO } from './filter.ts';
+import { FROM, filtersOf, PROJECT, QUERY, SEARCH, TO } from './filter.ts';
 import { facet, histogram, projects } from './histogram.ts';
+import { newestEntries } from './several.ts';
 import { storeEntries } from './store-entries.ts';
 import { createTail } from './tail.ts';
 
@@ -69,7 +69,7 @@ type Answerer = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** Questions about one source that need no saved query: its newest entries, when they came, all of them, those that come. */
+/** Questions about one source, or several, that need no saved query: their newest entries, when they came, all of them, those that come. */
 export function exploreRoutes(deps: ExploreDeps): Route[] {
   const { store, answers } = deps;
   const engine = answers ? clickhouseEntries(answers) : storeEntries(store);
@@ -88,14 +88,28 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     handler: untilRevoked(answer, deps.tokens),
   });
 
+  const asked = async (
+    request: Request<{ source: string }>,
+    response: Response,
+    parameters: readonly Parameter[],
+  ) => {
+    const filters = await filtersOf(request, response, parameters, store, engine);
+    // All of them have the values of the request.
+    return {
+      filters,
+      values: filters[0]?.values ?? {},
+      sources: filters.map(({ source }) => source),
+    };
+  };
+
   const entries: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.entries, store, engine);
+    const { filters, values, sources } = await asked(request, response, EXPLORE.entries);
     const format = formatOf(searchOf(request.url), request);
-    const limit = within(LIMIT.name, filter.values.limit, 1000);
-    const rows = await newestEntries(filter, limit, engine, signal);
+    const limit = within(LIMIT.name, values.limit, 1000);
+    const rows = await newestEntries(filters, limit, engine, signal);
     const options = { redact: redactOf(request), asStored: true };
     response.set({
-      ...visibleTo(accessOf(response), await freshness([filter.source], deps)),
+      ...visibleTo(accessOf(response), await freshness(sources, deps)),
       'Tailpond-Truncated': String(rows.truncated),
       'Cache-Control': 'private, no-cache',
       'Content-Type': MEDIA_TYPES[format],
@@ -104,40 +118,45 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   };
 
   const histogramOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.histogram, store, engine);
-    const most = within(BUCKETS.name, filter.values.buckets, 500);
-    const graded = filter.values.by === 'severity';
-    const { buckets, stepSeconds } = await histogram(filter, { most, graded }, engine, signal);
-    response.set(visibleTo(accessOf(response), await freshness([filter.source], deps)));
+    const { filters, values, sources } = await asked(request, response, EXPLORE.histogram);
+    const most = within(BUCKETS.name, values.buckets, 500);
+    const graded = values.by === 'severity';
+    const { buckets, stepSeconds } = await histogram(filters, { most, graded }, engine, signal);
+    response.set(visibleTo(accessOf(response), await freshness(sources, deps)));
     response
       .set('Cache-Control', 'private, no-cache')
       .json({ result: buckets, step_seconds: stepSeconds });
   };
 
   const projectsOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.projects, store, engine);
-    const result = encode(await projects(filter, engine, signal), redactOf(request));
+    const { filters } = await asked(request, response, EXPLORE.projects);
+    const result = encode(await projects(filters, engine, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
   const facetOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.facets, store, engine);
-    const limit = within(VALUES.name, filter.values.limit, 100);
-    const asked = { field: filter.values.field ?? '', limit };
-    const result = encode(await facet(filter, asked, engine, signal), redactOf(request));
+    const { filters, values } = await asked(request, response, EXPLORE.facets);
+    const limit = within(VALUES.name, values.limit, 100);
+    const question = { field: values.field ?? '', limit };
+    const result = encode(await facet(filters, question, engine, signal), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
   const tailOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.tail, store, engine);
+    const { filters } = await asked(request, response, EXPLORE.tail);
     const after = request.get('Last-Event-ID') ?? '';
     const { project } = accessOf(response);
-    const question = { filter, redact: redactOf(request), after, pinned: project !== null };
+    const question = { filters, redact: redactOf(request), after, pinned: project !== null };
     await tail.send(question, response, signal);
   };
 
   const exportOf: Answerer = async (request, response, signal) => {
-    const filter = await filterOf(request, response, EXPLORE.export, store, engine);
+    const { filters, sources } = await asked(request, response, EXPLORE.export);
+    const [filter, another] = filters;
+    if (!filter || another) {
+      const detail = `An export has one source, got ${sources.length}: export each by itself.`;
+      throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'source', detail }] });
+    }
     const question = {
       filter,
       format: formatOf(searchOf(request.url), request),
@@ -156,7 +175,7 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   return [
     route(
       'entries',
-      { summary: 'The newest entries of a source', format: true, answer: 'Entries' },
+      { summary: 'The newest entries of a source, or of several', format: true, answer: 'Entries' },
       entries,
     ),
     route('histogram', { summary: 'How many entries came when', answer: 'Histogram' }, histogramOf),

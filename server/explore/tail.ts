@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { writerOf } from '../formats/index.ts';
 import type { Rows } from '../store/index.ts';
 import type { Came, EntryEngine, Filter } from './engine.ts';
+import { follow as followAll } from './several.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** A client that has not taken this much is told to come again. */
@@ -21,7 +22,8 @@ export interface Tail {
 }
 
 export interface TailQuestion {
-  readonly filter: Filter;
+  /** A source each. */
+  readonly filters: readonly Filter[];
   readonly redact: ((text: string) => string) | undefined;
   readonly after: string;
   /** Whether other projects are to be kept from the client: then it is not told when something was stored that it does not get. */
@@ -46,13 +48,13 @@ export function createTail(engine: Pick<EntryEngine, 'follow'>, isDraining: () =
 }
 
 async function follow(
-  { filter, redact, after, pinned }: TailQuestion,
+  { filters, redact, after, pinned }: TailQuestion,
   response: Response,
   engine: Pick<EntryEngine, 'follow'>,
   signal: AbortSignal,
   isDraining: () => boolean,
 ) {
-  const follower = await engine.follow(filter, { from: after, pinned, signal });
+  const follower = await followAll(filters, { from: after, pinned, signal }, engine);
   let sentAt = performance.now();
   const send = (text: string) => {
     response.write(text);

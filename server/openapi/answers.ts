@@ -15,6 +15,7 @@ export const Entry = z
   .strictObject({
     id: text,
     timestamp: moment,
+    source: text.optional().meta({ description: 'Where several sources were asked' }),
     project: text.nullable(),
     severity: z
       .enum(SEVERITIES)

@@ -1,5 +1,5 @@
 import type { Source } from '../../ingest/index.ts';
-import { COLUMNS, MOST_NAMES, OF_REQUESTS, REQUEST_COLUMNS, SEVERITIES } from './fields.ts';
+import { MOST_NAMES, placeOf, SEVERITIES } from './fields.ts';
 import {
   type Comparison,
   MANY,
@@ -69,12 +69,13 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
     return `(${told(own)} or ${told(inJson)})`;
   };
   const field = ({ path, test, at }: Field): string => {
-    const column = columnOf(source, path);
+    const place = placeOf(path, source);
+    const column = 'column' in place ? place.column : undefined;
     if (column === 'severity') return severity(test, at);
     if (column === 'event_message' && test.is === 'like')
       return told(words.matches(column, bind(expressionOf(test.value, String))));
     if (column === 'status') return status(test, at);
-    const text = column ?? memberOf(source, path, words, at);
+    const text = 'column' in place ? place.column : memberOf(place.member, words, at);
     if (test.is === 'there') return `${text} is not null`;
     if (test.is !== 'like')
       return told(words.compares(text, test.is, bind(numberOf(test.value, at))));
@@ -130,30 +131,20 @@ function numberOf(text: string, at: number): string {
 
 /** The value of a field as text; NULL without one. Throws QueryInvalid. */
 export function fieldOf(path: readonly string[], source: Source, words: SearchWords): string {
-  const column = columnOf(source, path);
-  if (column === 'status') return words.asText(column);
-  return column ?? memberOf(source, path, words, 0);
-}
-
-function columnOf(source: Source, path: readonly string[]): string | undefined {
-  const [given = '', ...below] = path;
-  const name = given.toLowerCase();
-  if (below.length > 0) return undefined;
-  return source === 'edge_logs' && REQUEST_COLUMNS.includes(name) ? name : COLUMNS.get(name);
+  const place = placeOf(path, source);
+  if (!('column' in place)) return memberOf(place.member, words, 0);
+  return place.column === 'status' ? words.asText(place.column) : place.column;
 }
 
 /** Throws QueryInvalid. */
-function memberOf(source: Source, path: readonly string[], words: SearchWords, at: number): string {
-  const [name = '', ...below] = path;
-  const own = path.length === 1 && source === 'edge_logs' && OF_REQUESTS.get(name.toLowerCase());
-  const member = own || (name === 'metadata' && below.length > 0 ? below : path);
-  if (member.length > MOST_NAMES || member.some((each) => /["\\\0]/.test(each)))
+function memberOf(path: readonly string[], words: SearchWords, at: number): string {
+  if (path.length > MOST_NAMES || path.some((name) => /["\\\0]/.test(name)))
     throw new QueryInvalid(
       at,
       `a field of at most ${MOST_NAMES} names without quotes and \\`,
       path.join('.'),
     );
-  return words.member(member);
+  return words.member(path);
 }
 
 /** Unknown is no: what is not there is not so, and its opposite is. */

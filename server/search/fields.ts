@@ -21,5 +21,19 @@ export const OF_REQUESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['method', ['request', 'method']],
 ]);
 
+/** What a field means in a source: a column, or the names that lead to a member of metadata. */
+export function placeOf(
+  path: readonly string[],
+  source: string,
+): { readonly column: string } | { readonly member: readonly string[] } {
+  const [given = '', ...below] = path;
+  const name = given.toLowerCase();
+  if (below.length > 0) return { member: given === 'metadata' ? below : path };
+  const isOfRequests = source === 'edge_logs';
+  const column = isOfRequests && REQUEST_COLUMNS.includes(name) ? name : COLUMNS.get(name);
+  if (column !== undefined) return { column };
+  return { member: (isOfRequests && OF_REQUESTS.get(name)) || path };
+}
+
 /** As deep as a member may stand: each name doubles the forms that it may have. */
 export const MOST_NAMES = 6;

@@ -349,9 +349,9 @@ describe('the live tail', () => {
             end() {},
             writableLength: 0,
           };
-          const filter = { source: 'auth_logs', where: 'true', values: {} } as const;
+          const filters = [{ source: 'auth_logs', where: 'true', values: {} }] as const;
           const done = createTail(storeEntries(ingesting.store), () => false).send(
-            { filter, redact: undefined, after: '', pinned: false },
+            { filters, redact: undefined, after: '', pinned: false },
             response as never,
             left.signal,
           );

@@ -8,16 +8,22 @@ import { Explorer } from './pages/explorer.ts';
 import { Help } from './pages/help.ts';
 import { Ingest } from './pages/ingest.ts';
 import { Login } from './pages/login.ts';
+import { Sql } from './pages/sql.ts';
 import { Usage } from './pages/usage.ts';
+import { Banner } from './widgets/banner.ts';
 import { focusRow, leaveField, useKeys } from './widgets/keys.ts';
 import { useTheme } from './widgets/theme.ts';
 import { Toasts } from './widgets/toasts.ts';
 
 const PAGES = [
   { page: 'logs', name: 'Logs' },
+  { page: 'sql', name: 'SQL' },
   { page: 'usage', name: 'API usage' },
   { page: 'ledger', name: 'Ingest' },
 ] as const;
+
+/** `Europe/Berlin`. */
+const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The console: the token is asked for, then the page of the address is shown. */
 export function App(): ComponentChildren {
@@ -64,7 +70,7 @@ export function App(): ComponentChildren {
       </nav>
       <div class="buttons">
         <button type="button" class="quiet" title="Times: local or UTC (u)" onClick=${other}>
-          ${zone === 'utc' ? 'UTC' : 'Local time'}
+          ${zone === 'utc' ? 'UTC' : LOCAL_ZONE}
         </button>
         <button type="button" class="quiet" title="Theme (t)" onClick=${next}>
           <span class="wide">Theme: </span>${theme}
@@ -81,6 +87,7 @@ export function App(): ComponentChildren {
         </button>
       </div>
     </header>
+    ${h(Banner, {})}
     <main id="main" tabindex="-1">${pageOf(view, props)}</main>
     ${help && h(Help, { close: () => setHelp(false) })}
     ${h(Toasts, {})}`;
@@ -89,6 +96,7 @@ export function App(): ComponentChildren {
 type Shared = Pick<Parameters<typeof Explorer>[0], 'show' | 'zone' | 'isDark'>;
 
 function pageOf(view: View, props: Shared): ComponentChildren {
+  if (view.page === 'sql') return h(Sql, { view, ...props });
   if (view.page === 'usage') return h(Usage, { view, ...props });
   if (view.page === 'ledger') return h(Ingest, { view, ...props });
   return h(Explorer, { view, ...props });

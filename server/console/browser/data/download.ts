@@ -1,17 +1,17 @@
 import { bytes } from './quantities.ts';
-import { Problem, send } from './request.ts';
+import { Problem, posted, send } from './request.ts';
 
 /** A browser holds all of it in memory before it is a file. */
 export const BLOB_MAX_BYTES = 200_000_000;
 
-/** Saves the answer to a GET as a file; a plain link could not send the token. Throws `Problem` when it is too large. */
+/** Saves the answer to a GET, or to a POST of `body`, as a file; a plain link could not send the token. Throws `Problem` when it is too large. */
 export async function download(
-  path: string,
+  { path, body }: { readonly path: string; readonly body?: object | undefined },
   name: string,
   signal: AbortSignal,
   onBytes: (got: number) => void,
 ): Promise<void> {
-  const response = await send(path, { signal });
+  const response = await send(path, { signal, ...posted(body) });
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let got = 0;
   const reader = response.body?.getReader();
@@ -25,7 +25,7 @@ export async function download(
     await reader?.cancel();
     throw new Problem(
       0,
-      `This is more than ${bytes(BLOB_MAX_BYTES)}: take the curl command of the Export menu.`,
+      `This is more than ${bytes(BLOB_MAX_BYTES)}: take the curl command of the menu Share.`,
     );
   }
   save(new Blob(parts, { type: response.headers.get('Content-Type') ?? '' }), name);

@@ -12,19 +12,23 @@ export interface EntriesQuery {
   readonly to: string | null;
   readonly project: string;
   readonly q: string;
+  /** The entry that is to be on the first page; empty for any. */
+  readonly entry: string;
 }
 
 const FIRST_PAGE = 200;
 /** The most that the service gives at once. */
-const NEXT_PAGE = 1000;
+export const NEXT_PAGE = 1000;
+/** So many are listed; of more a narrower range, or an export, tells more. */
+export const MOST_LISTED = 100_000;
 
 /** The entries of a query, newest first: what a tail brought, the first page, and older ones when they are asked for. */
-export function useEntries({ source, ...query }: EntriesQuery, turn: number, tail: Tail) {
+export function useEntries({ source, entry, ...query }: EntriesQuery, turn: number, tail: Tail) {
   const base = `/api/entries/${source}`;
-  const path = pathOf(base, { ...query, limit: FIRST_PAGE });
+  const path = pathOf(base, { ...query, limit: entry === '' ? FIRST_PAGE : NEXT_PAGE });
   // The page is read again once the tail is open, so that nothing is missed between the two.
   const first = useAnswer<Entry[]>(path, turn + tail.opened);
-  const { older, more, busy, problem, load } = useOlder(first.answer, (oldest) =>
+  const { older, ...rest } = useOlder(first.answer, (oldest) =>
     pathOf(base, { ...query, to: justAfter(oldest.timestamp), limit: NEXT_PAGE }),
   );
   const entries = useMemo(() => {
@@ -32,7 +36,7 @@ export function useEntries({ source, ...query }: EntriesQuery, turn: number, tai
     const unique = [...new Map(all.map((entry) => [entry.id, entry])).values()];
     return tail.state === 'off' ? unique : unique.slice(0, TAIL_MAX);
   }, [tail.entries, tail.state, first.answer, older]);
-  return { ...first, path, entries, older: { more, busy, problem, load } };
+  return { ...first, path, entries, older: { ...rest, isFull: entries.length >= MOST_LISTED } };
 }
 
 function useOlder(

@@ -1,6 +1,6 @@
 import type { Entry } from './answers.ts';
 import { readEvents } from './events.ts';
-import { messageOf, Problem, send } from './request.ts';
+import { isUnreachable, messageOf, Problem, send } from './request.ts';
 
 export interface Follower {
   readonly onOpen: () => void;
@@ -8,8 +8,8 @@ export interface Follower {
   readonly onEntries: (entries: readonly Entry[]) => void;
   /** So many entries were too many to be sent. */
   readonly onSkipped: (entries: number) => void;
-  /** The stream broke; it is tried again unless the service refused it. */
-  readonly onBroken: (message: string) => void;
+  /** The stream broke; it is tried again unless the service refused it. Null when the service is gone. */
+  readonly onBroken: (message: string | null) => void;
 }
 
 /** The service sends a sign of life every 15 seconds: after three of them a connection is taken for dead. */
@@ -29,7 +29,7 @@ export async function follow(path: string, signal: AbortSignal, follower: Follow
       follower.onBroken('The service ended the stream.');
     } catch (error) {
       if (signal.aborted) return;
-      follower.onBroken(messageOf(error));
+      follower.onBroken(isUnreachable(error) ? null : messageOf(error));
       if (error instanceof Problem && error.status >= 400 && error.status < 500) return;
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

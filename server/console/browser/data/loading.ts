@@ -1,31 +1,38 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Answer, ask, messageOf } from './request.ts';
+import { useReach } from './reach.ts';
+import { type Answer, ask, isUnreachable, messageOf } from './request.ts';
 
 export interface Loaded<T> {
-  /** The last answer; stays until the next one is there, so that nothing jumps. */
+  /** The last answer; stays until the next one is there, and when there is a problem, so that nothing jumps. */
   readonly answer: Answer<T> | null;
   readonly problem: string | null;
   readonly loading: boolean;
 }
 
-/** The answer to a GET; asks anew when the path or the turn changes, and gives up what was asked before. */
-export function useAnswer<T>(path: string | null, turn = 0): Loaded<T> {
+/**
+ * The answer to a GET, or to a POST of `body`; asks anew when the path, the body or the turn changes, or the service is there again, and gives up what was asked before.
+ */
+export function useAnswer<T>(path: string | null, turn = 0, body?: object): Loaded<T> {
   const [state, setState] = useState<Loaded<T>>({ answer: null, problem: null, loading: true });
+  const { returns } = useReach();
+  // By its text: another object that says the same asks nothing anew.
+  const posted = body && JSON.stringify(body);
   // A new turn asks the same again.
   useEffect(() => {
     if (path === null) return setState({ answer: null, problem: null, loading: false });
     const given = new AbortController();
     setState((before) => ({ ...before, loading: true }));
-    ask<T>(path, given.signal).then(
+    ask<T>(path, given.signal, posted && JSON.parse(posted)).then(
       (answer) => {
         if (!given.signal.aborted) setState({ answer, problem: null, loading: false });
       },
       (error) => {
-        if (!given.signal.aborted)
-          setState({ answer: null, problem: messageOf(error), loading: false });
+        if (given.signal.aborted) return;
+        const problem = isUnreachable(error) ? null : messageOf(error);
+        setState(({ answer }) => ({ answer, problem, loading: false }));
       },
     );
     return () => given.abort();
-  }, [path, turn]);
+  }, [path, posted, turn, returns]);
   return state;
 }

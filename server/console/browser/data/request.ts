@@ -1,3 +1,4 @@
+import { reached } from './reach.ts';
 import { forgetToken, token } from './token.ts';
 
 /** What the service, or the way to it, has against a request; the message is meant to be read. */
@@ -23,6 +24,9 @@ export interface Answer<T> {
   readonly tookMs: number;
 }
 
+/** In the place of a status where no answer came. */
+const UNREACHABLE = 0;
+
 type Parameters = Readonly<Record<string, string | number | null | undefined>>;
 
 /** Longer than the service lets a query run. */
@@ -46,8 +50,7 @@ export async function ask<T>(
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   const response = await send(path, {
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
-    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
-    headers: body ? { 'Content-Type': 'application/json' } : {},
+    ...posted(body),
   });
   const parsed: unknown = await response.json();
   const { result, step_seconds } = Array.isArray(parsed)
@@ -65,16 +68,31 @@ export async function ask<T>(
   };
 }
 
+/** What makes a request a POST of this JSON. */
+export function posted(body: object | undefined): RequestInit {
+  if (!body) return {};
+  const headers = { 'Content-Type': 'application/json' };
+  return { method: 'POST', body: JSON.stringify(body), headers };
+}
+
 /** The response to a request with the token, as soon as it begins. Throws `Problem` when it is not a success. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string>), 'X-API-KEY': token() ?? '' };
   const response = await fetch(path, { ...init, headers, cache: 'no-cache' }).catch((error) => {
-    throw error.name === 'TypeError' ? new Problem(0, 'The service cannot be reached.') : error;
+    if (error.name !== 'TypeError') throw error;
+    reached(false);
+    throw new Problem(UNREACHABLE, 'The service cannot be reached.');
   });
+  reached(true);
   if (response.ok) return response;
   const problem = new Problem(response.status, await detailOf(response));
   if (response.status === 401) forgetToken(problem.message);
   throw problem;
+}
+
+/** Whether the service was not there: one banner tells of it, for all of the page. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof Problem && error.status === UNREACHABLE;
 }
 
 /** What any error says to a reader. */

@@ -32,17 +32,31 @@ export function conditionOf(
   value: string | number | boolean,
   isMember: boolean,
 ): string {
-  const names =
-    isMember && OTHERS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
-  const field = names.map((name) => (PLAIN_NAME.test(name) ? name : quoted(name))).join('.');
+  return isValue(fieldOf(path, isMember), value);
+}
+
+/** That a field has a value. */
+export function isValue(field: string, value: string | number | boolean): string {
   const text = String(value);
   return `${field}:${PLAIN_VALUE.test(text) ? text : quoted(text)}`;
+}
+
+/** A field as a query has it. Of a member of metadata, `path` has the names that lead to it. */
+export function fieldOf(path: readonly string[], isMember: boolean): string {
+  const names =
+    isMember && OTHERS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
+  return names.map((name) => (PLAIN_NAME.test(name) ? name : quoted(name))).join('.');
 }
 
 /** A query, and only entries of these severities: none for any. */
 export function withLevels(q: string, levels: readonly Level[]): string {
   if (levels.length === 0) return q;
   return withCondition(q, `level:(${levels.join(' OR ')})`);
+}
+
+/** A query that finds words as they stand, wherever that is. */
+export function phraseQuery(text: string): string {
+  return quoted(text);
 }
 
 /** A query that finds a text wherever it stands. */

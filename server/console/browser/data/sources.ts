@@ -6,9 +6,9 @@ interface ListedSource {
   readonly token: Source;
 }
 
-/** The sources of the service, `own` among them; until it has answered those that every service has. */
-export function useSources(own: Source | null): readonly Source[] {
+/** The sources of the service, and `own`; until it has answered those that every service has. */
+export function useSources(own: readonly Source[]): readonly Source[] {
   const { answer } = useAnswer<ListedSource[]>('/api/sources');
   const sources = answer?.result.map(({ token }) => token) ?? BUILT_IN_SOURCES;
-  return own === null || sources.includes(own) ? sources : [...sources, own];
+  return [...new Set([...sources, ...own])];
 }

@@ -5,15 +5,28 @@ import { LEVELS, type Level, textQuery } from './search-query.ts';
 
 export interface LogsView {
   readonly page: 'logs';
-  readonly source: Source;
+  /** One, several as `edge_logs,auth_logs`, or `*` for all. */
+  readonly source: string;
   /** Empty for all. */
   readonly project: string;
   /** A search query; empty for all. */
   readonly q: string;
   /** Only entries of these severities, as `error,fatal`; empty for any. */
   readonly level: string;
+  /** Fields that have a column of their own, as `status,request.method`. */
+  readonly columns: string;
+  /** The id of the entry that is marked; empty for none. */
+  readonly entry: string;
   readonly range: Range;
   readonly live: boolean;
+}
+
+export interface SqlView {
+  readonly page: 'sql';
+  readonly sql: string;
+  /** `*` for all. */
+  readonly project: string;
+  readonly range: Range;
 }
 
 export interface UsageView {
@@ -29,7 +42,7 @@ export interface LedgerView {
 }
 
 /** All that is needed to show the same again, but the token; it stands in the address, behind the `#`. */
-export type View = LogsView | UsageView | LedgerView;
+export type View = LogsView | SqlView | UsageView | LedgerView;
 
 export const INTERVALS = [
   ...['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
@@ -44,8 +57,19 @@ export const FIRST = {
     project: '',
     q: '',
     level: '',
+    columns: '',
+    entry: '',
     range: { last: '1h' },
     live: false,
+  },
+  sql: {
+    page: 'sql',
+    sql: `select timestamp_trunc(timestamp, minute) as minute, count(*) as entries
+from edge_logs
+group by minute
+order by minute`,
+    project: '*',
+    range: { last: '1h' },
   },
   usage: { page: 'usage', project: '*', interval: '1day' },
   ledger: { page: 'ledger', source: null },
@@ -81,7 +105,8 @@ export function hashOf(view: View): string {
 export function readView(hash: string): View {
   const [, page, text] = /^#\/(\w+)(?:\?(.*))?$/s.exec(hash) ?? [];
   const search = new URLSearchParams(text);
-  const [source] = /^[a-z][a-z0-9_]*$/.exec(search.get('source') ?? '') ?? [];
+  const given = search.get('source') ?? '';
+  const [source] = /^[a-z][a-z0-9_]*$/.exec(given) ?? [];
   if (page === 'ledger') return { page, source: source ?? null };
   if (page === 'usage') {
     const interval = INTERVALS.find((name) => name === search.get('interval'));
@@ -92,15 +117,29 @@ export function readView(hash: string): View {
     };
   }
   const range = readRange(search) ?? FIRST.logs.range;
+  if (page === 'sql')
+    return {
+      page,
+      sql: search.get('sql') ?? FIRST.sql.sql,
+      project: search.get('project') ?? FIRST.sql.project,
+      range,
+    };
   return {
     page: 'logs',
-    source: source ?? FIRST.logs.source,
+    source: /^(?:\*|[a-z][a-z0-9_]*(?:,[a-z][a-z0-9_]*)*)$/.test(given) ? given : FIRST.logs.source,
     project: search.get('project') ?? '',
     q: search.get('q') ?? queryOf(search.get('search')),
     level: levelsOf(search.get('level') ?? '').join(','),
+    columns: search.get('columns') ?? '',
+    entry: search.get('entry') ?? '',
     range,
     live: search.get('live') === '1' && 'last' in range,
   };
+}
+
+/** The parts of a list with commas. */
+export function listOf(text: string): string[] {
+  return text.split(',').filter((part) => part !== '');
 }
 
 /** The severities of a view. */

@@ -1,22 +1,28 @@
 import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Bucket } from '../data/answers.ts';
+import type { Bucket, Entry } from '../data/answers.ts';
+import { rangeAround } from '../data/around.ts';
 import { useEntries } from '../data/entries.ts';
+import { type FacetFields, useFacetFields } from '../data/facet-fields.ts';
 import { useAnswer } from '../data/loading.ts';
 import { boundsOf, fixedRange } from '../data/range.ts';
-import { pathOf } from '../data/request.ts';
-import { withCondition, withLevels } from '../data/search-query.ts';
+import { messageOf, pathOf } from '../data/request.ts';
+import { phraseQuery, withCondition, withLevels } from '../data/search-query.ts';
 import { useTail } from '../data/tail.ts';
 import type { Zone } from '../data/times.ts';
-import { type LogsView, levelsOf, type View } from '../data/view.ts';
+import { type LogsView, levelsOf, listOf, type View } from '../data/view.ts';
+import { ColumnsMenu } from '../widgets/columns-menu.ts';
 import { Empty } from '../widgets/empty.ts';
+import { Actions, type EntryActions } from '../widgets/entry-actions.ts';
+import { Facets } from '../widgets/facets.ts';
 import { Filters } from '../widgets/filters.ts';
 import { Histogram } from '../widgets/histogram.ts';
 import { useKeys } from '../widgets/keys.ts';
 import { Levels } from '../widgets/levels.ts';
 import { List } from '../widgets/list.ts';
 import { Status } from '../widgets/status.ts';
+import { notify } from '../widgets/toasts.ts';
 
 export interface PageProps<V extends View> {
   readonly view: V;
@@ -28,9 +34,12 @@ export interface PageProps<V extends View> {
 /** How often the histogram follows a live tail. */
 const FOLLOW_MS = 10_000;
 
-/** The entries of a source: chosen by range, project, severity and a search query, counted over time, listed, and followed. */
+/**
+ * The entries of one source or more: chosen by range, project, severity and a search query, counted over time and by the values of fields,
+ * listed, and followed.
+ */
 export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNode {
-  const { source, project, range, live } = view;
+  const { source, project, range, live, entry: marked } = view;
   const { now, turn, reload } = useNow(view);
   const [paused, setPaused] = useState(false);
   const bounds = boundsOf(range, now);
@@ -39,10 +48,11 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
     to: 'to' in range ? new Date(bounds.to).toISOString() : null,
   };
   const levels = levelsOf(view.level);
+  const columns = useMemo(() => listOf(view.columns), [view.columns]);
   const filters = { project, q: withLevels(view.q, levels) };
   const tailPath = live ? pathOf(`/api/tail/${source}`, filters) : null;
   const tail = useTail(tailPath, paused);
-  const entries = useEntries({ source, ...times, ...filters }, turn, tail);
+  const entries = useEntries({ source, entry: marked, ...times, ...filters }, turn, tail);
   const counted = useFollowing(live && !paused, now);
   const shown = boundsOf(range, counted);
   const histogram = useAnswer<Bucket[]>(
@@ -55,12 +65,13 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
     }),
     turn,
   );
+  const fields = useFacetFields();
 
   const latest = useRef(view);
   latest.current = view;
   const change = useCallback(
     (part: Partial<LogsView>, how?: 'replace') => {
-      const next = { ...latest.current, ...part };
+      const next = { ...latest.current, entry: '', ...part };
       // What is followed has no end.
       show({ ...next, live: next.live && 'last' in next.range }, how);
     },
@@ -76,21 +87,38 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
     setPaused(false);
     change({ live: !live, ...(live || 'last' in range ? {} : { range: { last: '15m' } }) });
   };
-  const onCondition = useCallback(
-    (condition: string) => change({ q: withCondition(latest.current.q, condition) }),
-    [change],
-  );
+  useEffect(() => {
+    if (marked === '') list.current?.scrollTo({ top: 0 });
+  }, [entries.path, marked]);
+  const actions = useActions(latest, change, fields);
   const pause = useCallback(() => setPaused(true), []);
+  const { older } = entries;
+  const wantsOlder = older.more && !older.isFull && !older.problem;
+  const load = useRef(older.load);
+  load.current = older.load;
+  const onEnd = useCallback(() => {
+    if (wantsOlder) void load.current();
+  }, [wantsOlder, entries.entries.length]);
   useKeys({ l: toggleLive, r: reload });
   usePauseOnScroll(live, setPaused);
 
-  return html`<div class="explorer">
-    ${h(Filters, { view, now, zone, change, toggleLive, reload, path: tailPath ?? entries.path, times })}
-    ${h(Levels, {
-      levels,
-      buckets: histogram.answer?.result ?? [],
-      onLevels: (chosen) => change({ level: chosen.join(',') }),
-    })}
+  const busy = entries.loading || histogram.loading;
+  return html`<${Actions.Provider} value=${actions}><div class="explorer">
+    ${h(Filters, { view, now, zone, show, change, toggleLive, reload, path: tailPath ?? entries.path, times })}
+    <div class="tools">
+      <button
+        type="button"
+        aria-pressed=${String(fields.shown)}
+        title="The most frequent values of fields"
+        onClick=${fields.toggleShown}
+      >Fields</button>
+      ${h(ColumnsMenu, { columns, onColumn: actions.onColumn })}
+      ${h(Levels, {
+        levels,
+        buckets: histogram.answer?.result ?? [],
+        onLevels: (chosen) => change({ level: chosen.join(',') }),
+      })}
+    </div>
     ${h(Histogram, {
       loaded: histogram,
       ...shown,
@@ -99,29 +127,85 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
       onRange: (from, to) => change({ range: fixedRange(from, to) }),
     })}
     ${h(Status, { entries, tail: live ? tail : null, paused, resume, pause })}
-    <div class="list" ref=${list} aria-busy=${String(entries.loading)}>
+    <div class=${busy ? 'progress busy' : 'progress'}></div>
+    <div class="body">
       ${
-        entries.entries.length > 0
-          ? h(List, {
-              label: `Entries of ${source}`,
-              entries: entries.entries,
-              zone,
-              onOpen: pause,
-              onCondition,
-            })
-          : h(Empty, { view, entries, show: change })
+        fields.shown &&
+        h(Facets, {
+          fields,
+          base: `/api/facets/${source}`,
+          filters: { ...times, ...filters },
+          turn,
+          onCondition: actions.onCondition,
+        })
       }
-      ${
-        entries.older.more &&
-        html`<p class="more">
-          <button type="button" disabled=${entries.older.busy} onClick=${entries.older.load}>
-            ${entries.older.busy ? 'Loading…' : 'Older entries'}
-          </button>
-          ${entries.older.problem}
-        </p>`
-      }
+      <div
+        class=${entries.problem || entries.loading ? 'list old' : 'list'}
+        ref=${list}
+        aria-busy=${String(entries.loading)}
+      >
+        ${
+          entries.entries.length > 0
+            ? h(List, {
+                key: `${source} ${marked}`,
+                label: `Entries of ${source === '*' ? 'all sources' : source}`,
+                entries: entries.entries,
+                source,
+                zone,
+                columns,
+                marked,
+                onOpen: pause,
+                onEnd,
+              })
+            : h(Empty, { view, entries, show: change })
+        }
+        ${more(older)}
+      </div>
     </div>
-  </div>`;
+  </div><//>`;
+}
+
+/** What is said below the last entry that is listed. */
+function more({ more, isFull, busy, problem, load }: ReturnType<typeof useEntries>['older']) {
+  if (!more && !problem) return null;
+  return html`<p class="more">
+    ${problem}
+    ${isFull && 'So many are listed; narrow the range, or export, to see others.'}
+    ${busy && html`<span class="dim">Loading older entries…</span>`}
+    ${!busy && !isFull && html`<button type="button" onClick=${load}>Older entries</button>`}
+  </p>`;
+}
+
+/** What the values of an entry and of facets do. */
+function useActions(
+  latest: { readonly current: LogsView },
+  change: (part: Partial<LogsView>) => void,
+  { add }: FacetFields,
+): EntryActions {
+  const onFacet = useRef(add);
+  onFacet.current = add;
+  return useMemo(
+    () => ({
+      onCondition: (condition) => change({ q: withCondition(latest.current.q, condition) }),
+      onColumn: (field) => {
+        const columns = listOf(latest.current.columns);
+        const next = columns.includes(field)
+          ? columns.filter((each) => each !== field)
+          : [...columns, field];
+        change({ columns: next.join(','), entry: latest.current.entry });
+      },
+      onFacet: (field) => onFacet.current(field),
+      onEverywhere: (text) => change({ source: '*', q: phraseQuery(text), level: '', live: false }),
+      onAround: (entry: Entry) => {
+        const source = latest.current.source;
+        rangeAround(entry, source).then(
+          (range) => change({ range, entry: entry.id, q: '', level: '', project: '', live: false }),
+          (error) => notify(messageOf(error)),
+        );
+      },
+    }),
+    [change, latest],
+  );
 }
 
 /** What `now` is to the view: the moment when it was opened, changed or loaded again. */

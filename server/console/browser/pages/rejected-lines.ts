@@ -23,7 +23,7 @@ const LIMIT = 200;
 /** The newest rejected lines, to be read, corrected and tried again. */
 export function RejectedLines({ source, choose, turn, reload, zone }: RejectedLinesProps): VNode {
   const path = pathOf('/api/rejected', { source, limit: LIMIT });
-  const sources = useSources(source);
+  const sources = useSources(source === null ? [] : [source]);
   const { answer, problem, loading } = useAnswer<RejectedLine[]>(path, turn);
   // They leave the list at once, not with the next answer.
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());

@@ -38,11 +38,11 @@ export function Empty({ view, entries, show }: EmptyProps): VNode {
   };
   return html`<div class="empty">
     <h2>
-      No entries of ${source} in ${'last' in range ? `the ${quickName(range.last).toLowerCase()}` : 'this range'}
+      No entries of ${source === '*' ? 'any source' : source.replaceAll(',', ', ')} in ${'last' in range ? `the ${quickName(range.last).toLowerCase()}` : 'this range'}
     </h2>
     <p class="dim">
       ${project && html`In the project “${project}”. `}${q && html`That meet “${q}”. `}
-      Of this source: ${freshness(answer)}.
+      Here: ${freshness(answer)}.
     </p>
     <p class="actions">
       <button type="button" class="primary" onClick=${findNewest}>Go to the newest</button>

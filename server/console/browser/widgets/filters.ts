@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ProjectCount } from '../data/answers.ts';
 import { curlOf } from '../data/curl.ts';
 import { useAnswer } from '../data/loading.ts';
@@ -8,16 +9,18 @@ import { pathOf } from '../data/request.ts';
 import { withLevels } from '../data/search-query.ts';
 import { useSources } from '../data/sources.ts';
 import type { Zone } from '../data/times.ts';
-import { hashOf, type LogsView, levelsOf } from '../data/view.ts';
-import { copy } from './copy.ts';
-import { ExportMenu } from './export-menu.ts';
+import { hashOf, type LogsView, levelsOf, listOf, type View } from '../data/view.ts';
 import { Field } from './field.ts';
 import { RangeMenu } from './range-menu.ts';
+import { type Exported, ShareMenu } from './share-menu.ts';
+import { SourceMenu } from './source-menu.ts';
+import { ViewsMenu } from './views-menu.ts';
 
 interface FiltersProps {
   readonly view: LogsView;
   readonly now: number;
   readonly zone: Zone;
+  readonly show: (view: View) => void;
   readonly change: (part: Partial<LogsView>, how?: 'replace') => void;
   readonly toggleLive: () => void;
   readonly reload: () => void;
@@ -26,31 +29,31 @@ interface FiltersProps {
   readonly times: { readonly from: string; readonly to: string | null };
 }
 
-/** The filters of the entries, and the buttons beside them. */
+/** The filters of the entries, and the buttons beside them. On a phone all but the search are folded away. */
 export function Filters(props: FiltersProps): VNode {
-  const { view, now, zone, change, toggleLive, reload, path, times } = props;
+  const { view, now, zone, show, change, toggleLive, reload, path, times } = props;
   const { source, project, q, range, live } = view;
+  const [unfolded, setUnfolded] = useState(false);
   const asked = withLevels(q, levelsOf(view.level));
-  const sources = useSources(source);
+  const named = source === '*' ? [] : listOf(source);
+  const sources = useSources(named);
   const projects = useAnswer<ProjectCount[]>(`/api/projects/${source}`);
-  const copyLink = () => {
-    const { from, to } = boundsOf(range, now);
-    const fixed = hashOf({ ...view, live: false, range: fixedRange(from, to) });
-    void copy(new URL(fixed, location.href).href, 'Link to this range');
-  };
-  return html`<div class="bar" role="search" aria-label="Entries">
-    <label class="field source">
-      <span>Source</span>
-      <select
-        id="source"
-        value=${source}
-        onChange=${(event: Event) =>
-          change({ source: (event.currentTarget as HTMLSelectElement).value })}
-      >
-        ${sources.map((name) => html`<option value=${name}>${name}</option>`)}
-      </select>
-    </label>
-    ${h(RangeMenu, { range, now, zone, onRange: (next) => change({ range: next }) })}
+  const { from, to } = boundsOf(range, now);
+  const fixed = hashOf({ ...view, live: false, range: fixedRange(from, to) });
+  const exportOf = (name: string): Exported => ({
+    name,
+    formats: ['ndjson', 'csv', 'parquet'],
+    pathOf: (format) => pathOf(`/api/export/${name}`, { ...times, project, q: asked, format }),
+  });
+  return html`<div class=${unfolded ? 'bar unfolded' : 'bar'} role="search" aria-label="Entries">
+    ${h(SourceMenu, { source, onSource: (next) => change({ source: next }) })}
+    ${h(Field, {
+      id: 'search',
+      label: 'Search',
+      value: q,
+      placeholder: 'words, "a phrase", status:>=500, path:/rpc/*, -not',
+      onValue: (value) => change({ q: value }, 'replace'),
+    })}
     ${h(Field, {
       id: 'project',
       label: 'Project',
@@ -59,14 +62,14 @@ export function Filters(props: FiltersProps): VNode {
       options: (projects.answer?.result ?? []).flatMap((one) => one.project ?? []),
       onValue: (value) => change({ project: value.trim() }),
     })}
-    ${h(Field, {
-      id: 'search',
-      label: 'Search',
-      value: q,
-      placeholder: 'words, "a phrase", status:>=500, path:/rpc/*, -not',
-      onValue: (value) => change({ q: value }, 'replace'),
-    })}
+    ${h(RangeMenu, { range, now, zone, onRange: (next) => change({ range: next }) })}
     <div class="buttons">
+      <button
+        type="button"
+        class="fold"
+        aria-expanded=${String(unfolded)}
+        onClick=${() => setUnfolded(!unfolded)}
+      >Filters</button>
       <button
         type="button"
         aria-pressed=${String(live)}
@@ -74,15 +77,11 @@ export function Filters(props: FiltersProps): VNode {
         onClick=${toggleLive}
       >Live</button>
       <button type="button" title="Load again (r)" onClick=${reload}>Reload</button>
-      <button
-        type="button"
-        onClick=${() => copy(curlOf(path, { stream: live }), 'curl command')}
-      >Copy curl</button>
-      <button type="button" title="With this very range" onClick=${copyLink}>Copy link</button>
-      ${h(ExportMenu, {
-        source,
-        pathOf: (format) =>
-          pathOf(`/api/export/${source}`, { ...times, project, q: asked, format }),
+      ${h(ViewsMenu, { view, show })}
+      ${h(ShareMenu, {
+        link: new URL(fixed, location.href).href,
+        curl: curlOf(path, { stream: live }),
+        exports: (source === '*' ? sources : named).map(exportOf),
       })}
     </div>
   </div>`;

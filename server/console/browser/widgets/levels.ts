@@ -27,7 +27,7 @@ export function Levels({ levels, buckets, onLevels }: LevelsProps): VNode {
         aria-pressed=${String(levels.includes(level))}
         title=${`Only entries of severity ${level}, with the others that are chosen`}
         onClick=${() => onLevels(toggled(level))}
-      >${level} <span class="dim">${number > 0 && count(number)}</span></button>`;
+      >${level} <span>${number > 0 && count(number)}</span></button>`;
     })}
   </div>`;
 }

@@ -41,7 +41,7 @@ export function freshness({
 }
 
 function liveness(tail: Tail, paused: boolean, resume: () => void, pause: () => void): VNode {
-  if (tail.state === 'broken')
+  if (tail.state === 'broken' && tail.problem)
     return html`<p class="problem" role="alert">Live tail: ${tail.problem}</p>`;
   const skipped =
     tail.skipped > 0 && `, ${count(tail.skipped)} skipped: more came than can be shown`;

@@ -12,13 +12,12 @@ interface TreeProps {
   readonly open: number;
   /** The names that lead to it, through the first of each array; null where no field of a search query does. */
   readonly path: readonly string[] | null;
-  readonly onCondition: (condition: string) => void;
 }
 
 /** A value as a tree that opens level by level. A closed level is not drawn, so a large value costs little. */
-export function Tree({ name, path, value, open, onCondition }: TreeProps): VNode {
+export function Tree({ name, path, value, open }: TreeProps): VNode {
   const [isOpen, setOpen] = useState(open > 0);
-  if (typeof value !== 'object' || value === null) return leaf(name, path, value, onCondition);
+  if (typeof value !== 'object' || value === null) return leaf(name, path, value);
   const members = Object.entries(value) as [string, Json][];
   const kind = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
   return html`<details
@@ -36,7 +35,6 @@ export function Tree({ name, path, value, open, onCondition }: TreeProps): VNode
               path: pathOf(path, value, key),
               value: member,
               open: open - 1,
-              onCondition,
             })}</li>`,
         )}
       </ul>`
@@ -55,7 +53,6 @@ function leaf(
   name: string,
   path: TreeProps['path'],
   value: null | boolean | number | string,
-  onCondition: TreeProps['onCondition'],
 ): VNode {
   const kind = value === null ? 'null' : typeof value;
   return html`<div class="leaf">
@@ -65,7 +62,7 @@ function leaf(
       value !== null &&
       path !== null &&
       path.length > 0 &&
-      h(Conditions, { path, value, isMember: true, onCondition })
+      h(Conditions, { path, value, isMember: true })
     }
   </div>`;
 }

@@ -61,7 +61,7 @@ const BROKEN: readonly StoryLine[] = [
 
 function* release(at: number, what: string, pool: number): Generator<StoryLine> {
   const entry = { level: 'warn', msg: `release ${what}`, database_pool_size: pool };
-  yield { source: SHOP, line: { timestamp: iso(at + 20_000), project: PROJECT, ...entry } };
+  yield { source: SHOP, line: { timestamp: iso(at + 2000), project: PROJECT, ...entry } };
 }
 
 const NO_SLOTS =

@@ -37,8 +37,8 @@ const LAUNCH = {
   ],
 };
 
-/** Starts service and browser, and keeps them until `close`. */
-export async function openStage(): Promise<Harness> {
+/** Starts service and browser, and keeps them until `close`; `args` are those of the command, such as `demo`. */
+export async function openStage(args: readonly string[] = []): Promise<Harness> {
   const browser = await chromium.launch(LAUNCH);
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -47,10 +47,15 @@ export async function openStage(): Promise<Harness> {
   let ended: Promise<void> = Promise.resolve();
   const served = await new Promise<{ url: string; data: string }>((resolve, reject) => {
     ended = withFolder((data) =>
-      withService(data, ({ url }) => {
-        resolve({ url, data });
-        return released;
-      }),
+      withService(
+        data,
+        ({ url }) => {
+          resolve({ url, data });
+          return released;
+        },
+        // The folder of a demo is removed with that of the test.
+        { args, env: { TMPDIR: data } },
+      ),
     );
     ended.catch(reject);
   });

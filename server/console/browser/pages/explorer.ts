@@ -104,6 +104,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
 
   const busy = entries.loading || histogram.loading;
   return html`<${Actions.Provider} value=${actions}><div class="explorer">
+    <h1 class="unseen">Logs</h1>
     ${h(Filters, { view, now, zone, show, change, toggleLive, reload, path: tailPath ?? entries.path, times })}
     <div class="tools">
       <button

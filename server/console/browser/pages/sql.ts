@@ -63,7 +63,8 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
   const rows = answer?.result ?? [];
   const link = hashOf({ ...view, range: fixedRange(from, to) });
   return html`<div class="sql">
-    <div class="bar unfolded" role="search" aria-label="SQL">
+    <h1 class="unseen">SQL</h1>
+    <div class="bar unfolded" role="search" aria-label="Project and time range">
       ${h(Field, {
         id: 'project',
         label: 'Project',

@@ -43,6 +43,7 @@ export function Usage({ view, show, zone, isDark }: PageProps<UsageView>): VNode
   const plotted = useMemo(() => stacked(rows, interval, Date.now() / 1000), [rows, interval]);
   const change = (part: Partial<UsageView>) => show({ ...view, ...part });
   return html`<div class="usage">
+    <h1 class="unseen">API usage</h1>
     <div class="bar" role="search" aria-label="API usage">
       ${h(Field, {
         id: 'search',

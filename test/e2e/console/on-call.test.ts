@@ -1,0 +1,257 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { eventually, TOKEN } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
+import { INSTALL } from '../shippers/shippers.ts';
+import { CHROMIUM, type Harness, openStage } from './harness.ts';
+
+/** What a page may have against a request that got no answer, or was refused. */
+const FAILED = /^Failed to load resource: (?:net::|the server responded with a status of 4\d\d)/;
+const DAY = '/#/logs?source=*&last=24h';
+
+describe('on call, with the outage of the demo', () => {
+  let harness: Harness;
+
+  before(async function () {
+    this.timeout(300_000);
+    if (!existsSync(CHROMIUM)) {
+      console.log(`    skipped: ${CHROMIUM} missing; ${INSTALL}`);
+      this.skip();
+    }
+    harness = await openStage(['demo']);
+    await eventually(async () => {
+      const { stored, lines, pending } = await sums();
+      expect([pending, stored > 30_000 && lines > stored]).to.eql([0, true]);
+    });
+  });
+
+  after(() => harness?.close());
+
+  afterEach(() => {
+    expect(harness?.faults.splice(0) ?? []).to.eql([]);
+  });
+
+  it('the cause is found from the red bar in five clicks', () =>
+    harness.visit(DAY, async (page) => {
+      let clicks = 0;
+      const click = async (locator: ReturnType<Page['locator']>) => {
+        clicks++;
+        await locator.click();
+      };
+      await click(severities(page).getByRole('button', { name: /^error/ }));
+      await eventually(async () =>
+        expect(await severityColumn(page)).to.satisfy((texts: string[]) =>
+          texts.every((text) => ['500', '503', 'error'].includes(text)),
+        ),
+      );
+      await click(lines(page).first());
+      await click(page.getByRole('button', { name: 'In all sources' }).first());
+      const refused = lines(page).filter({ hasText: 'remaining connection slots' });
+      await refused.last().waitFor();
+      // Beside what PostgreSQL says there is what came of it, and nothing of other requests.
+      await eventually(async () => expect(await lines(page).count()).to.be.within(2, 4));
+      await click(refused.last());
+      await click(page.getByRole('button', { name: 'Around this entry' }).last());
+      await page.locator('.row.marked').getByText('remaining connection slots').waitFor();
+      const cause = lines(page).filter({ hasText: '4.2.0 rolled back' });
+      expect(await cause.textContent())
+        .to.include('shop_logs')
+        .and.to.include('database_pool_size=20');
+      expect(await cause.isVisible()).to.equal(true);
+      expect(clicks).to.be.below(10);
+    }));
+
+  it('frequent values are counted, and a click adds one or excludes it', () =>
+    harness.visit('/#/logs?source=edge_logs&last=24h', async (page) => {
+      await page.getByRole('button', { name: 'Fields' }).click();
+      const facets = page.getByRole('complementary', { name: 'Values of fields' });
+      const search = page.getByLabel('Search', { exact: true });
+      await facets.getByRole('button', { name: 'method' }).click();
+      const posts = facets.getByRole('button', { name: /^Only method:POST, / });
+      const [, said = ''] = /([\d,]+)$/.exec((await posts.getAttribute('aria-label')) ?? '') ?? [];
+      await posts.click();
+      expect(await search.inputValue()).to.equal('method:POST');
+      await page.getByText(`${said} entries in this range`).waitFor();
+      await facets.getByRole('button', { name: 'Not status:201' }).click();
+      await eventually(async () =>
+        expect(await search.inputValue()).to.equal('method:POST -status:201'),
+      );
+      await facets.getByLabel('Another field').fill('request.headers.user_agent');
+      await page.keyboard.press('Enter');
+      await facets.getByText('shop/4.2 node-fetch').waitFor();
+      await facets.getByLabel('Another field').fill('no field (');
+      await page.keyboard.press('Enter');
+      await page.getByText('“no field (” is no field').waitFor();
+      await page.reload();
+      await facets.getByText('shop/4.2 node-fetch').waitFor();
+    }));
+
+  it('a field gets a column, and a view a name', () =>
+    harness.visit('/#/logs?source=edge_logs&last=24h&q=status:503', async (page) => {
+      await lines(page).first().click();
+      await page.getByText('"/rest/v1/', { exact: false }).first().hover();
+      await page.getByRole('button', { name: 'Column request.method' }).click();
+      await page.locator('.heads').getByText('request.method').waitFor();
+      expect(await page.locator('.row .cell').first().textContent()).to.match(/^(?:GET|POST)$/);
+      await page.locator('.views summary').click();
+      await page.getByLabel('Name of this view').fill('failing requests');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.goto(`${harness.url}/#/usage`);
+      await page.reload();
+      await page.getByRole('link', { name: 'Logs' }).click();
+      await page.locator('.views summary').click();
+      await page.getByRole('button', { name: 'failing requests', exact: true }).click();
+      expect(await page.getByLabel('Search', { exact: true }).inputValue()).to.equal('status:503');
+      await page.locator('.heads').getByText('request.method').waitFor();
+      await page.locator('.columns summary').click();
+      await page.getByRole('button', { name: 'Remove the column request.method' }).click();
+      await page.locator('.heads').waitFor({ state: 'detached' });
+    }));
+
+  it('several sources are chosen, and each is exported by itself', () =>
+    harness.visit('/#/logs?source=edge_logs&last=24h&level=error', async (page) => {
+      await page.locator('.sources summary').click();
+      await page.getByLabel('With shop_logs').check();
+      await page.keyboard.press('Escape');
+      await eventually(() => expect(page.url()).to.include('edge_logs%2Cshop_logs'));
+      await eventually(async () => {
+        const sources = new Set(await page.locator('.row .project').allTextContents());
+        expect([...sources])
+          .to.include('edge_logs')
+          .and.to.include('shop_logs');
+      });
+      await page.locator('.share summary').click();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export shop_logs as NDJSON' }).click(),
+      ]);
+      const rows = readFileSync(await file.path(), 'utf8')
+        .trim()
+        .split('\n');
+      expect(rows.length).to.be.above(10);
+      expect(rows.slice(0, -1).every((row) => JSON.parse(row).severity === 'error')).to.equal(true);
+    }));
+
+  it('SQL is run, drawn and downloaded, and told what is wrong with it', () =>
+    harness.visit('/#/sql?last=24h', async (page) => {
+      await page.getByRole('img', { name: 'The numbers of the table below over time' }).waitFor();
+      const editor = page.getByLabel('SQL', { exact: true });
+      await editor.fill('select * from shop_logs order by timestamp desc limit 3');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText(/^3 rows/).waitFor();
+      expect(await editor.inputValue()).to.equal(
+        'select id, timestamp, event_message, metadata, project from shop_logs order by timestamp desc limit 3',
+      );
+      expect(await page.locator('.result thead th').allTextContents()).to.eql(
+        'id timestamp event_message metadata project'.split(' '),
+      );
+      await page.locator('.share summary').click();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export result as CSV' }).click(),
+      ]);
+      expect(readFileSync(await file.path(), 'utf8').split('\r\n').length).to.be.within(4, 5);
+      await editor.fill('select nothing from nowhere');
+      await page.getByRole('button', { name: 'Run' }).click();
+      await page
+        .getByRole('alert')
+        .getByText(/nowhere/)
+        .waitFor();
+      await page.getByText(/^3 rows/).waitFor();
+      await page.getByRole('button', { name: 'auth_logs' }).click();
+      await page.getByRole('button', { name: 'Run' }).click();
+      await page.getByText(/^100 rows/).waitFor();
+      expect(harness.faults.splice(0).filter((fault) => !FAILED.test(fault))).to.eql([]);
+    }));
+
+  it('a banner tells that the service is gone, and goes when it is back', () =>
+    harness.visit(DAY, async (page) => {
+      await lines(page).first().waitFor();
+      await page.context().setOffline(true);
+      await page.keyboard.press('r');
+      const banner = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
+      await banner.waitFor();
+      expect(await banner.count()).to.equal(1);
+      expect(await lines(page).count()).to.be.above(10);
+      await page.context().setOffline(false);
+      await banner.waitFor({ state: 'detached' });
+      expect(harness.faults.splice(0).filter((fault) => !FAILED.test(fault))).to.eql([]);
+    }));
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`is without a finding of axe, ${colorScheme} ${SLOW}`, () =>
+      harness.visit(
+        `${DAY}&columns=request.method`,
+        async (page) => {
+          await page.getByRole('button', { name: 'Fields' }).click();
+          await page.locator('.values').first().waitFor();
+          await lines(page).nth(2).click();
+          await page.locator('.tree').waitFor();
+          expect(await findings(page), 'logs').to.eql([]);
+          for (const menu of ['sources', 'ranges', 'columns', 'views', 'share']) {
+            await page.locator(`.${menu} summary`).click();
+            expect(await findings(page), menu).to.eql([]);
+            await page.keyboard.press('Escape');
+          }
+          await page.keyboard.press('?');
+          await page.getByRole('dialog').waitFor();
+          expect(await findings(page), 'help').to.eql([]);
+          await page.keyboard.press('Escape');
+          for (const [key, shown] of [
+            ['2', '.result table'],
+            ['3', '.usage table'],
+            ['4', '.rejected .row'],
+          ] as const) {
+            await page.keyboard.press(key);
+            await page.locator(shown).first().waitFor();
+            expect(await findings(page), shown).to.eql([]);
+          }
+          await page.locator('.rejected .line').first().click();
+          expect(await findings(page), 'a rejected line').to.eql([]);
+          await page.getByRole('button', { name: 'Sign out' }).click();
+          expect(await findings(page), 'login').to.eql([]);
+        },
+        { colorScheme },
+      ));
+
+  async function sums() {
+    const answer = await fetch(`${harness.url}/api/ledger`, { headers: { 'X-API-KEY': TOKEN } });
+    const { result } = (await answer.json()) as {
+      result: { lines?: number; stored?: number; pending_bytes?: number }[];
+    };
+    const sum = (of: (entry: (typeof result)[number]) => number | undefined) =>
+      result.reduce((all, entry) => all + (of(entry) ?? 0), 0);
+    return {
+      lines: sum(({ lines }) => lines),
+      stored: sum(({ stored }) => stored),
+      pending: sum(({ pending_bytes }) => pending_bytes),
+    };
+  }
+});
+
+/** What axe finds: the rule and the first element of each. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(
+    `axe.run(document).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(' ')))`,
+  );
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+function lines(page: Page) {
+  return page.locator('.list .rows > .row > .line');
+}
+
+function severities(page: Page) {
+  return page.getByRole('group', { name: 'Severities' });
+}
+
+async function severityColumn(page: Page): Promise<string[]> {
+  const texts = await page.locator('.row .badge').allTextContents();
+  expect(texts.length).to.be.above(10);
+  return texts;
+}

@@ -11,6 +11,7 @@ import {
   type FollowOptions,
   MAX_BYTES,
   MOST_OF_A_LOOK,
+  momentBefore,
   type Words,
 } from './engine.ts';
 import { unlessTooLarge } from './store-entries.ts';
@@ -23,7 +24,13 @@ const LOOK_MS = 1000;
  */
 const LATEST_US = 600_000_000n;
 
+/** A pinned follower that had no entry yet goes on from so long before its beginning: by then an entry is here, as a rule. */
+const SHIPMENT_MS = 10_000;
+
 const MICROS = 'toUnixTimestamp64Micro';
+
+/** As JSON writes a number; backslashes are doubled in a literal. */
+const JSON_NUMBER = String.raw`^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?$`;
 
 const WORDS: Words = {
   table: (source) => `{${source}:Identifier}`,
@@ -37,7 +44,7 @@ const WORDS: Words = {
     matches: (text, parameter) => `match(${text}, {${parameter}:String})`,
     equals: (text, parameter) => `${text} = {${parameter}:String}`,
     compares: (text, comparison, parameter) =>
-      `toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String})`,
+      `(toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String}) and match(${text}, '${JSON_NUMBER}'))`,
     asText: (number) => `toString(${number})`,
   },
   bucket: `fromUnixTimestamp64Micro(${MICROS}(timestamp) - positiveModulo(${MICROS}(timestamp), {step_us:Int64}), 'UTC')`,
@@ -144,7 +151,7 @@ async function followShipments(
   };
 
   const seen = await begun();
-  let lastUs = OF_ENTRY.test(from) ? from : '0';
+  let lastUs = OF_ENTRY.test(from) ? from : momentBefore(SHIPMENT_MS);
   const id = () =>
     pinned ? lastUs : ['shipments', ...[...seen].map((each) => each.join(':'))].join(' ');
   return {

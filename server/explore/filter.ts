@@ -75,7 +75,8 @@ function sourcesOf(list: string): readonly Source[] {
   });
 }
 
-async function filterOf(
+/** What is asked of a source by parameters that were checked. Throws `PARAMETER_INVALID`. */
+export async function filterOf(
   source: Source,
   values: Values,
   { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,

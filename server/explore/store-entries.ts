@@ -20,6 +20,9 @@ const LOOK_MS = 250;
 /** A client that was away for longer gets no more than this, microseconds. */
 const BACK_US = 3_600_000_000n;
 
+/** As JSON writes a number: the engine reads others, too, such as _1 and Infinity. */
+const JSON_NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+
 const WORDS: Words = {
   table: (source) => source,
   text: (name) => `$${name}::varchar`,
@@ -34,7 +37,7 @@ const WORDS: Words = {
     matches: (text, parameter) => `regexp_matches(${text}::varchar, $${parameter}::varchar)`,
     equals: (text, parameter) => `${text} = $${parameter}::varchar`,
     compares: (text, comparison, parameter) =>
-      `try_cast(${text} as double) ${comparison} $${parameter}::double`,
+      `(try_cast(${text} as double) ${comparison} $${parameter}::double and regexp_full_match(${text}, '${JSON_NUMBER}'))`,
     asText: (number) => `${number}::varchar`,
   },
   bucket: `time_bucket(to_microseconds($step_us::bigint), timestamp, timestamp '1970-01-01')`,
@@ -92,7 +95,7 @@ export function storeEntries(store: Asked): EntryEngine {
         throw error;
       }
     },
-    async follow(filter, { from, signal }) {
+    async follow(filter, { from, pinned, signal }) {
       const lastStored = () => lastStoredOf(filter, store, signal);
       const last = await lastStored();
       const after = /^\d{1,18}$/.test(from) ? BigInt(from) : null;
@@ -100,7 +103,8 @@ export function storeEntries(store: Asked): EntryEngine {
         after === null || after > last ? last : last - after > BACK_US ? last - BACK_US : after;
       let commits = -1;
       return {
-        id: String(seen),
+        // When the last entry of any project was stored is not for a pinned token.
+        id: pinned ? await lastOwn(filter, seen, ask, signal) : String(seen),
         everyMs: LOOK_MS,
         async look() {
           const { visible, storedUs } = store.commits();
@@ -185,6 +189,23 @@ export async function unlessTooLarge(question: Promise<Rows>): Promise<Rows | nu
     if (error instanceof AppError && error.code === 'RESULT_TOO_LARGE') return null;
     throw error;
   }
+}
+
+/** When the last entry of the filter's own project was stored, as far as any was seen. */
+async function lastOwn(
+  { source, values }: Filter,
+  seen: bigint,
+  ask: EntryEngine['ask'],
+  signal: AbortSignal,
+): Promise<string> {
+  const { rows } = await ask(
+    `select coalesce(${WORDS.micros('max(ingested_at)')}, 0) from ${source}
+      where project = ${WORDS.text('project')} and ingested_at <= ${WORDS.moment('seen')}`,
+    COUNTED,
+    { project: values.project ?? null, seen: String(seen) },
+    { maxRows: 1, signal },
+  );
+  return String(rows[0]?.[0] ?? 0);
 }
 
 async function lastStoredOf(

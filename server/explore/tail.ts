@@ -67,7 +67,7 @@ async function follow(
     'X-Accel-Buffering': 'no',
   });
   response.flushHeaders();
-  send(`retry: 2000\n${pinned ? '' : `id: ${follower.id}\n`}\n`);
+  send(`retry: 2000\nid: ${follower.id}\n\n`);
   while (!signal.aborted && !isDraining()) {
     const came = await follower.look();
     if (came) send(eventsOf(came, redact));

@@ -17,8 +17,8 @@ export interface SearchWords {
   /** Whether a text meets a regular expression of RE2. */
   matches(text: string, parameter: string): string;
   equals(text: string, parameter: string): string;
-  /** Whether a text is a number that is so to the one in the parameter. */
-  compares(text: string, comparison: Comparison, parameter: string): string;
+  /** Whether a text is a number, as JSON writes it, that is so to the one in the parameter. */
+  compares(text: string, comparison: Comparison | '=', parameter: string): string;
   /** A number as text. */
   asText(number: string): string;
 }
@@ -64,24 +64,31 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
   };
   const anywhere = (text: Pattern) => {
     if (text.length === 0) return 'true';
-    const own = words.matches('event_message', bind(expressionOf(text, String)));
-    const inJson = words.matches('metadata', bind(expressionOf(text, escaped)));
+    const own = words.matches('event_message', bind(expressionOf(text, BESIDE_WORD)));
+    const inJson = words.matches('metadata', bind(expressionOf(text, BESIDE_WORD_IN_JSON)));
     return `(${told(own)} or ${told(inJson)})`;
   };
-  const field = ({ path, test, at }: Field): string => {
+  const field = ({ path, test, at, valueAt }: Field): string => {
     const place = placeOf(path, source);
     const column = 'column' in place ? place.column : undefined;
-    if (column === 'severity') return severity(test, at);
+    if (column === 'severity') return severity(test, valueAt);
     if (column === 'event_message' && test.is === 'like')
-      return told(words.matches(column, bind(expressionOf(test.value, String))));
-    if (column === 'status') return status(test, at);
-    const text = 'column' in place ? place.column : memberOf(place.member, words, at);
+      return told(words.matches(column, bind(expressionOf(test.value, BESIDE_WORD))));
+    if (column === 'status') return status(test, valueAt);
+    const text = textOf(place, source, words, at);
     if (test.is === 'there') return `${text} is not null`;
     if (test.is !== 'like')
-      return told(words.compares(text, test.is, bind(numberOf(test.value, at))));
+      return told(words.compares(text, test.is, bind(numberOf(test.value, valueAt))));
     const [first = '', ...more] = test.value;
-    if (typeof first === 'string' && more.length === 0)
-      return told(words.equals(text, bind(first)));
+    if (typeof first === 'string' && more.length === 0) {
+      const equals = words.equals(text, bind(first));
+      // 42 is also 42.0: a number has no one spelling in JSON.
+      return told(
+        isPlainNumber(first) && !('column' in place)
+          ? `(${equals} or ${words.compares(text, '=', bind(first))})`
+          : equals,
+      );
+    }
     return told(words.matches(text, bind(`^${patternOf(test.value, String)}$`)));
   };
   const severity = (test: Test, at: number): string => {
@@ -132,8 +139,30 @@ function numberOf(text: string, at: number): string {
 /** The value of a field as text; NULL without one. Throws QueryInvalid. */
 export function fieldOf(path: readonly string[], source: Source, words: SearchWords): string {
   const place = placeOf(path, source);
-  if (!('column' in place)) return memberOf(place.member, words, 0);
-  return place.column === 'status' ? words.asText(place.column) : place.column;
+  const text = textOf(place, source, words, 0);
+  return 'column' in place && place.column === 'status' ? words.asText(text) : text;
+}
+
+/** Throws QueryInvalid. */
+function textOf(
+  place: ReturnType<typeof placeOf>,
+  source: Source,
+  words: SearchWords,
+  at: number,
+): string {
+  if (!('column' in place)) return memberOf(place.member, words, at);
+  if (place.column === 'timestamp')
+    throw new QueryInvalid(at, 'a field but timestamp, which "from" and "to" bound', '"timestamp"');
+  // Its name has no signs that would have to be escaped.
+  return place.column === 'source' ? `'${source}'` : place.column;
+}
+
+/** Whether a text is the number that JSON would write so, and no other number is taken for it. */
+function isPlainNumber(text: string): boolean {
+  return (
+    /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) &&
+    Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER
+  );
 }
 
 /** Throws QueryInvalid. */
@@ -159,16 +188,35 @@ function neededBy(query: Query): string[] {
   return query.text.filter((part) => typeof part === 'string');
 }
 
-/** As it stands in JSON. */
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+/** What may be beside a word, as regular expressions, and how a text is written there. */
+interface Surroundings {
+  readonly before: string;
+  readonly after: string;
+  readonly written: (text: string) => string;
 }
 
+/** What words are made of, where they are parted by blanks: other scripts have no such words. */
+const LETTERS = '\\w\\p{Latin}\\p{Greek}\\p{Cyrillic}\\p{Inherited}';
+const LETTER = /[\w\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}]/u;
+
+const BESIDE_WORD: Surroundings = {
+  before: `(?:^|[^${LETTERS}])`,
+  after: `(?:$|[^${LETTERS}])`,
+  written: String,
+};
+
+/** The letter of an escape such as \\n is no part of a word. An escape begins with the last of an odd number of backslashes. */
+const BESIDE_WORD_IN_JSON: Surroundings = {
+  before: `(?:^|[^${LETTERS}\\\\]|(?:^|[^\\\\])(?:\\\\\\\\)*\\\\(?:["\\\\/bfnrt]|u[\\da-fA-F]{4}))`,
+  after: BESIDE_WORD.after,
+  written: (text) => JSON.stringify(text).slice(1, -1),
+};
+
 /** A word is found as a word: letters, digits and _ end where it does. In any letter case. */
-function expressionOf(pattern: Pattern, written: (text: string) => string): string {
+function expressionOf(pattern: Pattern, { before, after, written }: Surroundings): string {
   const [first, last] = [pattern[0], pattern.at(-1)];
-  const begin = typeof first === 'string' && /^\w/.test(first) ? '\\b' : '';
-  const end = typeof last === 'string' && /\w$/.test(last) ? '\\b' : '';
+  const begin = typeof first === 'string' && LETTER.test([...first][0] ?? '') ? before : '';
+  const end = typeof last === 'string' && LETTER.test([...last].at(-1) ?? '') ? after : '';
   return `(?i)${begin}${patternOf(trimmed(pattern), written)}${end}`;
 }
 

@@ -4,6 +4,8 @@ export const SEVERITIES = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 /** Columns of every source by the names that they go by in a search query. */
 export const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['id', 'id'],
+  ['source', 'source'],
+  ['timestamp', 'timestamp'],
   ['project', 'project'],
   ['status', 'status'],
   ['level', 'severity'],

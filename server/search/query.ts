@@ -11,8 +11,9 @@ export type Query =
       readonly kind: 'field';
       readonly path: readonly string[];
       readonly test: Test;
-      /** The character that it begins at, from 0. */
+      /** The characters that it and its value begin at, from 0. */
       readonly at: number;
+      readonly valueAt: number;
     };
 
 export type Test =
@@ -111,6 +112,8 @@ function tokensOf(text: string): Token[] {
         tokens.push({ kind: 'range', at: begin, tests: testsOf(range) });
         continue;
       }
+      if (sign === '[' || sign === '{')
+        throw new QueryInvalid(begin, 'a range such as [400 TO 499]', shown(text, begin));
       const comparison = match(COMPARISON);
       if (comparison) {
         tokens.push({ kind: 'comparison', at: begin, comparison: comparison[0] as Comparison });
@@ -264,10 +267,19 @@ class Parser {
   private field(path: readonly string[], at: number): Query {
     const token = this.token();
     this.count();
-    const of = (test: Test): Query => ({ kind: 'field', path, test, at });
+    const of = (test: Test, valueAt = token.at): Query => ({
+      kind: 'field',
+      path,
+      test,
+      at,
+      valueAt,
+    });
     if (token.kind === 'range') {
       this.next++;
-      return joined('and', token.tests.map(of));
+      return joined(
+        'and',
+        token.tests.map((test) => of(test)),
+      );
     }
     if (token.kind === 'comparison') {
       this.next++;
@@ -276,7 +288,7 @@ class Parser {
       if (typeof text !== 'string' || more.length > 0)
         throw this.invalid(`what to compare with behind ${token.comparison}`);
       this.next++;
-      return of({ is: token.comparison, value: text });
+      return of({ is: token.comparison, value: text }, value.at);
     }
     if (token.kind === 'open') {
       this.next++;

@@ -6,6 +6,7 @@ export const SECTIONS = [
   'engine',
   'http',
   'sql',
+  'search',
   'peer',
   'studio',
   'cached',

@@ -12,6 +12,7 @@ import {
   type PeerTable,
   type Restart,
   type Results,
+  type Searched,
   type Size,
   type Studio,
 } from './results.ts';
@@ -20,8 +21,20 @@ import { markdownTable, ratio, ratioByHand, short, targetsTable } from './target
 
 /** The figures of docs/benchmarks.md, as Markdown. */
 export function report(results: Results, charts: readonly Chart[]): string {
-  const { ingest, engine, http, sql, peer, studio, cached, fresh, restart, scale, cluster } =
-    results;
+  const {
+    ingest,
+    engine,
+    http,
+    sql,
+    search,
+    peer,
+    studio,
+    cached,
+    fresh,
+    restart,
+    scale,
+    cluster,
+  } = results;
   const images = (...files: string[]) =>
     charts
       .filter(({ file }) => files.includes(file))
@@ -37,6 +50,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...images('logs-all.svg', 'api-counts.svg'),
     ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
     ...(sql ? ['## SQL of callers', sqlTable(sql)] : []),
+    ...(search ? ['## Search queries', searchTable(search)] : []),
     ...(peer ? ['## Questions of callers beside ClickHouse', ...peer.tables.map(peerTable)] : []),
     ...(studio ? ["## Requests of Studio's kind", ...studio.sizes.map(studioText)] : []),
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
@@ -147,6 +161,21 @@ function sqlTable({ questions }: OwnSql): string {
   ]);
   const head = ['question', 'by hand, ms', "caller's, ms", 'ratio', 'read and written anew, ms'];
   return markdownTable(head, rows);
+}
+
+function searchTable({ rows, questions }: Searched): string {
+  const cells = questions.map((question) => [
+    `\`${question.name}\``,
+    whole(question.entries),
+    short(median(question.handMs)),
+    short(median(question.ownMs)),
+    short(ratioByHand(question)),
+  ]);
+  const head = ['query', 'entries', 'by hand, ms', 'q, ms', 'ratio'];
+  return [
+    `A histogram of the entries that are found among ${whole(rows)} of \`edge_logs\`, by SQL that somebody writes who knows DuckDB, and by \`q=\`.`,
+    markdownTable(head, cells),
+  ].join('\n\n');
 }
 
 /** What is asked of a table, next to ClickHouse's engine and PostgreSQL. */

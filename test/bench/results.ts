@@ -53,6 +53,17 @@ export interface OwnSql {
   }[];
 }
 
+/** Search queries: ms of each, as SQL by hand and as `q=`, run by run; their rows are counted. */
+export interface Searched {
+  readonly rows: number;
+  readonly questions: readonly {
+    readonly name: string;
+    readonly entries: number;
+    readonly handMs: readonly number[];
+    readonly ownMs: readonly number[];
+  }[];
+}
+
 export interface Cached {
   readonly pairs: readonly { readonly tailpond: number; readonly express: number }[];
   readonly answerBytes: number;
@@ -165,6 +176,7 @@ export interface Results {
   readonly engine?: Engine;
   readonly http?: Http;
   readonly sql?: OwnSql;
+  readonly search?: Searched;
   readonly peer?: Peer;
   readonly studio?: Studio;
   readonly cached?: Cached;

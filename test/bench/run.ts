@@ -19,6 +19,7 @@ import { measurePeer } from './peer.ts';
 import { measureRestart } from './restart.ts';
 import { ENGINES, keepResults, type Results, readResults } from './results.ts';
 import { measureScale } from './scale.ts';
+import { measureSearch } from './search.ts';
 import { measureSql } from './sql.ts';
 import { measureStudio } from './studio.ts';
 import { targetsTable } from './targets.ts';
@@ -28,6 +29,7 @@ const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   engine: measureEngine,
   http: measureHttp,
   sql: measureSql,
+  search: measureSearch,
   peer: measurePeer,
   studio: measureStudio,
   cached: measureCached,
@@ -49,7 +51,8 @@ if (options.sections.length > 0) {
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
     const needsData = sections.some(
-      (section) => !['scale', 'fresh', 'sql', 'peer', 'studio', 'cluster'].includes(section),
+      (section) =>
+        !['scale', 'fresh', 'sql', 'search', 'peer', 'studio', 'cluster'].includes(section),
     );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };

@@ -36,7 +36,7 @@ describe('a search query over ClickHouse', () => {
           'error 2',
           'info 1',
           'warn 2',
-          'null 1',
+          'null 2',
         ]);
       },
       { env: { TAILPOND_CLICKHOUSE_URL: server.url } },

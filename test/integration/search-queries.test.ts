@@ -11,7 +11,7 @@ describe('a search query', () => {
         mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
         const text = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
         appendFileSync(join(data, 'logs/edge_logs/a.log'), text);
-        await eventually(async () => expect(await idsOf(service, '')).to.have.length(6));
+        await eventually(async () => expect(await idsOf(service, '')).to.have.length(LINES.length));
         for (const [query, ids] of QUERIES)
           expect(await idsOf(service, query), query).to.equal(ids);
         const bounds = { from: '2026-11-20T00:00:00Z', to: '2026-11-21T00:00:00Z' };
@@ -26,7 +26,7 @@ describe('a search query', () => {
             ['error', 2],
             ['info', 1],
             ['warn', 2],
-            [null, 1],
+            [null, 2],
           ].map(([severity, entries]) => ({ timestamp: bounds.from, entries, severity })),
         );
         for (const [field, q, values] of FACETS)
@@ -55,6 +55,15 @@ describe('a search query', () => {
     withFolder((data) =>
       withService(data, async (service) => {
         for (const [query, said] of [
+          [
+            'user.id:[1 TO 42',
+            'Expected a range such as [400 TO 499] at character 9, got "[1 TO 42".',
+          ],
+          ['a status:abc', 'Expected a number to compare with at character 10, got "abc".'],
+          [
+            'timestamp:2026',
+            'Expected a field but timestamp, which "from" and "to" bound at character 1, got "timestamp".',
+          ],
           [
             'a OR',
             'Expected a word, a "phrase", field:value or an opening bracket at character 5, got the end.',

@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
+import { tokenFile } from '../faults/http.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
@@ -129,6 +130,23 @@ describe('several sources at once', () => {
         const resumed = serverEvents(url, { ...headers, 'Last-Event-ID': stood }, again.signal);
         await next(resumed, away);
         again.abort();
+
+        const pinned = { 'X-API-KEY': tokenFile(data).add({ scopes: ['query'], project: 'a' }) };
+        service.child.kill('SIGHUP');
+        await eventually(async () => {
+          const { status } = await fetch(`${service.url}/api/entries/*`, { headers: pinned });
+          expect(status).to.equal(200);
+        });
+        const cut = new AbortController();
+        const begun = (await serverEvents(url, pinned, cut.signal).next()).value?.get('id') ?? '';
+        cut.abort();
+        const missed = linesOf(40).map((line) => ({ ...line, id: `missed ${line.id}` }));
+        write(data, missed);
+        await stored(service, lines.length + more.length + away.length + missed.length);
+        const late = new AbortController();
+        const own = missed.filter(({ project }) => project === 'a');
+        await next(serverEvents(url, { ...pinned, 'Last-Event-ID': begun }, late.signal), own);
+        late.abort();
 
         const { errors } = await get('/api/export/*', 400);
         expect((errors as { detail: string }[])[0]?.detail).to.equal(

@@ -226,6 +226,9 @@ describe('the console in a browser', () => {
       await rows(page).first().getByText('arrives meanwhile').waitFor();
       await page.getByRole('button', { name: 'Live' }).click();
       await page.locator('.live').waitFor({ state: 'detached' });
+      // What came by the tail is there without it, too.
+      await page.locator('.list:not(.old)').waitFor();
+      await rows(page).first().getByText('arrives meanwhile').waitFor();
     }));
 
   it(`lists older entries as one scrolls, none twice and none left out, and draws few ${SLOW}`, async () => {
@@ -249,6 +252,48 @@ describe('the console in a browser', () => {
       }, 30_000);
       await listed(page, 455);
       await page.getByRole('button', { name: 'Older entries' }).waitFor({ state: 'detached' });
+    });
+  });
+
+  it(`shows what came around an entry, also where thousands came in a second ${SLOW}`, async () => {
+    const second = `${new Date(begun - 30 * MINUTE_MS).toISOString().slice(0, 19)}.`;
+    const lines = Array.from({ length: 9000 }, (_, i) =>
+      JSON.stringify({
+        timestamp: `${second}${String(i * 100).padStart(6, '0')}Z`,
+        event_message: `busy ${i}`,
+        metadata: { 'k"q': 1, 0: 'zero', big: 0, lines: 'x\ny' },
+      }).replace('"big":0', '"big":9007199254740993'),
+    );
+    await harness.write('pgbouncer_logs', lines);
+    await harness.visit('/#/logs?source=pgbouncer_logs&last=1h&q=4000', async (page) => {
+      await listed(page, 1);
+      await rows(page).first().click();
+      const tree = page.locator('.tree');
+      await tree.getByText('k"q').hover();
+      // What no query can say has no button; a number keeps all its digits.
+      const offered = await tree
+        .getByRole('button')
+        .evaluateAll((buttons) =>
+          buttons
+            .map((button) => button.getAttribute('aria-label'))
+            .filter((label) => label?.startsWith('Only')),
+        );
+      expect(offered).to.have.members([
+        'Only "0":zero',
+        'Only big:9007199254740993',
+        'Only lines:"x\ny"',
+      ]);
+      for (const label of offered) {
+        await tree.getByRole('button', { name: label ?? '', exact: true }).click();
+        await page.getByText('1 entry in this range').waitFor();
+      }
+      await page.getByRole('button', { name: 'Around this entry' }).click();
+      const marked = page.locator('.row.marked');
+      await marked.getByText('busy 4000').waitFor();
+      expect(await marked.locator('.line').isVisible()).to.equal(true);
+      const shown = await page.locator('.row .message').allTextContents();
+      const around = shown.map((text) => Number(/^busy (\d+)/.exec(text)?.[1]));
+      expect(around).to.include(3995).and.to.include(4005);
     });
   });
 

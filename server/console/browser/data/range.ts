@@ -13,7 +13,7 @@ export function boundsOf(range: Range, now: number): { from: number; to: number 
 }
 
 /** The fixed range of these bounds; at least a second long. */
-export function fixedRange(from: number, to: number): Range {
+export function fixedRange(from: number, to: number): Extract<Range, { from: string }> {
   const end = Math.max(to, from + 1000);
   return { from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }

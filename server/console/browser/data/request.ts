@@ -52,7 +52,7 @@ export async function ask<T>(
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
     ...posted(body),
   });
-  const parsed: unknown = await response.json();
+  const parsed: unknown = JSON.parse(await response.text(), exactly);
   const { result, step_seconds } = Array.isArray(parsed)
     ? { result: parsed, step_seconds: null }
     : (parsed as { result: unknown; step_seconds?: number });
@@ -73,6 +73,12 @@ export function posted(body: object | undefined): RequestInit {
   if (!body) return {};
   const headers = { 'Content-Type': 'application/json' };
   return { method: 'POST', body: JSON.stringify(body), headers };
+}
+
+/** A whole number that has no exact value here, such as many an id, as its text. */
+function exactly(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  return /^-?\d+$/.test(context?.source ?? '') ? context?.source : value;
 }
 
 /** The response to a request with the token, as soon as it begins. Throws `Problem` when it is not a success. */

@@ -8,7 +8,10 @@ export const LEVELS: readonly Level[] = SEVERITIES.toReversed();
 
 /** Fields that are columns, or stand for another member of metadata, in some source. */
 const OTHERS = [...COLUMNS.keys(), ...REQUEST_COLUMNS, ...OF_REQUESTS.keys()];
-const PLAIN_NAME = /^[\w@$-]+$/;
+/** A name that needs no quotes, as the first of a field. */
+const PLAIN_NAME = /^[A-Za-z_@$][\w@$-]*$/;
+/** Such a name cannot be said in a query. */
+const UNSPEAKABLE = /^$|["\\\0]/;
 /** A value that needs no quotes. */
 const PLAIN_VALUE = /^[\w.@/-]+$/;
 /** Whether two conditions are joined in it that AND would part. */
@@ -26,23 +29,15 @@ function isBracketed(q: string): boolean {
   return /^\([^()]*\)$/.test(q);
 }
 
-/** That a field of an entry has a value. Of a member of metadata, `path` has the names that lead to it. */
-export function conditionOf(
-  path: readonly string[],
-  value: string | number | boolean,
-  isMember: boolean,
-): string {
-  return isValue(fieldOf(path, isMember), value);
-}
-
 /** That a field has a value. */
 export function isValue(field: string, value: string | number | boolean): string {
   const text = String(value);
   return `${field}:${PLAIN_VALUE.test(text) ? text : quoted(text)}`;
 }
 
-/** A field as a query has it. Of a member of metadata, `path` has the names that lead to it. */
-export function fieldOf(path: readonly string[], isMember: boolean): string {
+/** A field as a query has it; null where none can say it. Of a member of metadata, `path` has the names that lead to it. */
+export function fieldOf(path: readonly string[], isMember: boolean): string | null {
+  if (path.some((name) => UNSPEAKABLE.test(name))) return null;
   const names =
     isMember && OTHERS.includes(path[0]?.toLowerCase() ?? '') ? ['metadata', ...path] : path;
   return names.map((name) => (PLAIN_NAME.test(name) ? name : quoted(name))).join('.');

@@ -85,6 +85,8 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
   };
   const toggleLive = () => {
     setPaused(false);
+    // What came meanwhile is in the store, and not in the page that was asked for before.
+    if (live) reload();
     change({ live: !live, ...(live || 'last' in range ? {} : { range: { last: '15m' } }) });
   };
   useEffect(() => {
@@ -127,7 +129,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
       isDark,
       onRange: (from, to) => change({ range: fixedRange(from, to) }),
     })}
-    ${h(Status, { entries, tail: live ? tail : null, paused, resume, pause })}
+    ${h(Status, { entries, newest: histogram.answer ?? entries.answer, tail: live ? tail : null, paused, resume, pause })}
     <div class=${busy ? 'progress busy' : 'progress'}></div>
     <div class="body">
       ${
@@ -141,7 +143,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
         })
       }
       <div
-        class=${entries.problem || entries.loading ? 'list old' : 'list'}
+        class=${entries.isOld ? 'list old' : 'list'}
         ref=${list}
         aria-busy=${String(entries.loading)}
       >

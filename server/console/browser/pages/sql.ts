@@ -47,7 +47,7 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
     iso_timestamp_start: new Date(from).toISOString(),
     iso_timestamp_end: new Date(to).toISOString(),
   };
-  const { answer, problem, loading } = useAnswer<ResultRow[]>(ENDPOINT, turn, asked);
+  const { answer, problem, loading, isOld } = useAnswer<ResultRow[]>(ENDPOINT, turn, asked);
   const change = (part: Partial<SqlView>) => {
     setNow(Date.now());
     show({ ...view, ...part });
@@ -118,7 +118,7 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     ${
       answer &&
-      html`<div class=${loading || problem ? 'result old' : 'result'}>
+      html`<div class=${isOld ? 'result old' : 'result'}>
         <p class="status dim">
           ${counted(rows.length, 'row', 'rows')} · ${Math.round(answer.tookMs)} ms
         </p>

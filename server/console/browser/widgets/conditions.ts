@@ -23,6 +23,7 @@ export function Conditions({ path, value, isMember = false }: ConditionsProps): 
   const { onCondition, onColumn, onFacet, onEverywhere } = useContext(Actions);
   if (value === '' || String(value).length > LONGEST) return null;
   const field = fieldOf(path, isMember);
+  if (field === null) return null;
   const condition = isValue(field, value);
   const named = condition.slice(0, 80);
   const button = (sign: string, title: string, label: string, onClick: () => void) => html`<button

@@ -77,13 +77,13 @@ function Values({
   onCondition,
 }: Omit<FacetsProps, 'fields'> & { readonly field: string }): VNode {
   const path = pathOf(base, { ...filters, field, limit: MOST });
-  const { answer, problem, loading } = useAnswer<FacetValue[]>(path, turn);
+  const { answer, problem, isOld } = useAnswer<FacetValue[]>(path, turn);
   if (problem) return html`<p class="problem">${problem}</p>`;
   if (!answer) return html`<p class="dim">Loading…</p>`;
   const values = answer.result;
   if (values.length === 0) return html`<p class="dim">No entry has it.</p>`;
   const most = values[0]?.entries ?? 1;
-  return html`<ul class=${loading ? 'values loading' : 'values'}>
+  return html`<ul class=${isOld ? 'values old' : 'values'}>
     ${values.map(({ value, entries }) => {
       const condition = isValue(field, value);
       return html`<li key=${value} style=${{ '--share': `${(100 * entries) / most}%` }}>

@@ -37,7 +37,7 @@ export function Histogram({ loaded, from, to, zone, isDark, onRange }: Histogram
   const most = Math.max(0, ...(data[1] as number[]));
   const label = `${counted(total, 'entry', 'entries')} from ${span(from, to, zone)}, at most ${count(most)} in one of the bars`;
   return html`<section
-    class=${loaded.loading ? 'histogram loading' : 'histogram'}
+    class=${loaded.isOld ? 'histogram loading' : 'histogram'}
     aria-label="Entries over time"
   >
     <p class="readout">

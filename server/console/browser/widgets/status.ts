@@ -2,11 +2,14 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { useEntries } from '../data/entries.ts';
 import { count, counted } from '../data/quantities.ts';
+import type { Answer } from '../data/request.ts';
 import type { Tail } from '../data/tail.ts';
 import { ago, duration } from '../data/times.ts';
 
 interface StatusProps {
   readonly entries: ReturnType<typeof useEntries>;
+  /** The last answer, which tells how new the newest entry is. */
+  readonly newest: ReturnType<typeof useEntries>['answer'] | Answer<unknown> | null;
   /** Null when nothing is followed. */
   readonly tail: Tail | null;
   readonly paused: boolean;
@@ -15,7 +18,7 @@ interface StatusProps {
 }
 
 /** One line on what is listed and how new it is. */
-export function Status({ entries, tail, paused, resume, pause }: StatusProps): VNode {
+export function Status({ entries, newest, tail, paused, resume, pause }: StatusProps): VNode {
   const { answer, problem, loading } = entries;
   return html`<div class="status">
     ${tail && liveness(tail, paused, resume, pause)}
@@ -24,7 +27,7 @@ export function Status({ entries, tail, paused, resume, pause }: StatusProps): V
       ${loading && !answer ? 'Loading…' : `${counted(entries.entries.length, 'entry', 'entries')} shown`}
       ${entries.older.more && ', there are older ones'}
     </p>
-    ${answer && html`<p class="dim freshness">${freshness(answer)} · ${Math.round(answer.tookMs)} ms</p>`}
+    ${answer && newest && html`<p class="dim freshness">${freshness(newest)} · ${Math.round(answer.tookMs)} ms</p>`}
   </div>`;
 }
 

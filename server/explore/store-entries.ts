@@ -32,8 +32,7 @@ const WORDS: Words = {
   // A regular expression takes 0.6 of the time that it takes to write all texts in small letters.
   hasSought: (text) => `regexp_matches(${text}::varchar, regexp_escape($search::varchar), 'i')`,
   search: {
-    member: (path) =>
-      `list_any_value(json_extract_string(metadata, [${formsOf(path).map(quoted).join(', ')}]))`,
+    member: memberOf,
     matches: (text, parameter) => `regexp_matches(${text}::varchar, $${parameter}::varchar)`,
     equals: (text, parameter) => `${text} = $${parameter}::varchar`,
     compares: (text, comparison, parameter) =>
@@ -121,6 +120,22 @@ export function storeEntries(store: Asked): EntryEngine {
       };
     },
   };
+}
+
+/**
+ * The member that these names lead to, as text. Where all records are objects one path is looked for; others only in a text that has an array
+ * at all, as each takes a fifth of the time of the first.
+ */
+function memberOf(path: readonly string[]): string {
+  const forms = formsOf(path);
+  const [plain = '', ...others] = forms.map(quoted);
+  const first = (paths: readonly string[]) =>
+    `list_any_value(json_extract_string(metadata, [${paths.join(', ')}]))`;
+  return `case when starts_with(metadata::varchar, '[') then ${first([plain, ...others])}
+    else coalesce(
+      json_extract_string(metadata, ${plain}),
+      case when contains(metadata::varchar, '[') then ${first(others)} end
+    ) end`;
 }
 
 /** The paths of a member, each record an object or the first of an array. */

@@ -144,6 +144,8 @@ describe('on call, with the outage of the demo', () => {
   it('SQL is run, drawn and downloaded, and told what is wrong with it', () =>
     harness.visit('/#/sql?last=24h', async (page) => {
       await page.getByRole('img', { name: 'The numbers of the table below over time' }).waitFor();
+      // A day has more minutes than an answer has rows.
+      await page.getByText('1,000 rows, and there may be more').waitFor();
       const editor = page.getByLabel('SQL', { exact: true });
       await editor.fill('select * from shop_logs order by timestamp desc limit 3');
       await page.keyboard.press('Control+Enter');

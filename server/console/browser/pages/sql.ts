@@ -120,7 +120,7 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
       answer &&
       html`<div class=${isOld ? 'result old' : 'result'}>
         <p class="status dim">
-          ${counted(rows.length, 'row', 'rows')} · ${Math.round(answer.tookMs)} ms
+          ${counted(rows.length, 'row', 'rows')}${answer.truncated && ', and there may be more: no answer has more'} · ${Math.round(answer.tookMs)} ms
         </p>
         ${h(ResultChart, { rows, zone, isDark })} ${h(ResultTable, { rows, zone })}
       </div>`
@@ -148,8 +148,8 @@ function Views({
       ${COLUMNS.map(([name, type]) => html`<dt><code>${name}</code></dt><dd class="dim">${type}</dd>`)}
     </dl>
     <p class="dim">
-      <code>metadata.request.path</code> is a member of a record.
-      Hours of a range come from the time range above.
+      <code>metadata.request.path</code> is a member of a record. Only entries of the time range
+      above are read.
     </p>
   </aside>`;
 }

@@ -13,8 +13,9 @@ export const SHOP: Source = 'shop_logs';
 const PROJECT = 'default';
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
-/** The outage: how long ago it began, and how long it took. */
-const OUTAGE = { agoMs: 190 * MINUTE_MS, lengthMs: 34 * MINUTE_MS };
+/** How long ago the outage began, and how long it took. */
+const OUTAGE_AGO_MS = 190 * MINUTE_MS;
+const OUTAGE_MINUTES = 34;
 /** The part of all requests that fails in it. */
 const FAILING = 0.6;
 /** Requests of a minute at night and by day. */
@@ -25,18 +26,21 @@ const [LEAST, MOST] = [15, 60];
  * took too many connections to the database, so that requests failed until it was rolled back. Lines of one request share its id.
  */
 export function* dayUntil(now: number): Generator<StoryLine> {
-  const begun = now - OUTAGE.agoMs;
+  const begun = now - OUTAGE_AGO_MS;
   for (let at = now - DAY_MS; at < now; at += MINUTE_MS) {
     const minute = Math.floor((at - begun) / MINUTE_MS);
     if (minute === -1) yield* release(at, '4.2.0 deployed', 400);
     if (minute === 1) for (const line of BROKEN) yield line;
-    if (minute === Math.floor(OUTAGE.lengthMs / MINUTE_MS))
-      yield* release(at, '4.1.9 deployed, 4.2.0 rolled back', 20);
+    if (minute === OUTAGE_MINUTES) yield* release(at, '4.1.9 deployed, 4.2.0 rolled back', 20);
     yield* background(at);
     const count = Math.round(requestsAt(at) * between(0.85, 1.15));
-    const failing = minute >= 0 && at < begun + OUTAGE.lengthMs ? FAILING : 0;
+    const failing = minute < 0 || minute >= OUTAGE_MINUTES ? 0 : FAILING;
     for (let i = 0; i < count; i++)
-      yield* request(at + (i * MINUTE_MS) / count, Math.random() < failing);
+      // The last before the rollback fails, so that the two are seen together.
+      yield* request(
+        at + (i * MINUTE_MS) / count,
+        Math.random() < failing || (minute === OUTAGE_MINUTES - 1 && i === count - 1),
+      );
   }
 }
 

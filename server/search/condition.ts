@@ -174,12 +174,10 @@ function isPlainNumber(text: string): boolean {
 
 /** Throws QueryInvalid. */
 function memberOf(path: readonly string[], words: SearchWords, at: number): string {
-  if (path.length > MOST_NAMES || path.some((name) => /["\\\0]/.test(name)))
-    throw new QueryInvalid(
-      at,
-      `a field of at most ${MOST_NAMES} names without quotes and \\`,
-      path.join('.'),
-    );
+  if (path.length > MOST_NAMES)
+    throw new QueryInvalid(at, `a field of at most ${MOST_NAMES} names`, String(path.length));
+  if (path.some((name) => /["\\\0]/.test(name)))
+    throw new QueryInvalid(at, 'names without quotes and backslashes', path.join('.'));
   return words.member(path);
 }
 

@@ -144,7 +144,10 @@ function tokensOf(text: string): Token[] {
       continue;
     }
     const bare = match(BARE);
-    if (!bare) throw new QueryInvalid(begin, 'a quote that is closed', shown(text, begin));
+    if (!bare) {
+      const expected = sign === '"' ? 'a quote that is closed' : 'a character behind the backslash';
+      throw new QueryInvalid(begin, expected, shown(text, begin));
+    }
     const word = isValue ? undefined : WORDS[bare[0]];
     tokens.push(
       word ? { kind: word, at: begin } : { kind: 'value', at: begin, value: patternOf(bare[0]) },

@@ -68,6 +68,12 @@ describe('on call, with the outage of the demo', () => {
       await page.getByRole('button', { name: 'Fields' }).click();
       const facets = page.getByRole('complementary', { name: 'Values of fields' });
       const search = page.getByLabel('Search', { exact: true });
+      // What they have below them is there before the next one is clicked, which it moves.
+      for (const field of ['project', 'status'])
+        await facets
+          .getByRole('button', { name: new RegExp(`^Only ${field}:`) })
+          .first()
+          .waitFor();
       await facets.getByRole('button', { name: 'method' }).click();
       const posts = facets.getByRole('button', { name: /^Only method:POST, / });
       const [, said = ''] = /([\d,]+)$/.exec((await posts.getAttribute('aria-label')) ?? '') ?? [];

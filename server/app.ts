@@ -38,6 +38,8 @@ export interface AppDeps {
   readonly tokens: Tokens;
   /** Requests a minute and token; null for any number. */
   readonly rateLimit: number | null;
+  /** Whether a token may be in the URL. */
+  readonly apiKeyInUrl: boolean;
   /** The origin that browsers may call from; null for none. */
   readonly corsOrigin: string | null;
   readonly store: Store;
@@ -85,7 +87,7 @@ export function createApp(deps: AppDeps): App {
     ];
     app.use('/api', cors({ origin: deps.corsOrigin, methods: ['GET', 'HEAD'], allowedHeaders }));
   }
-  app.use(GUARDED, accessToken(deps.tokens));
+  app.use(GUARDED, accessToken(deps.tokens, deps.apiKeyInUrl));
   if (deps.rateLimit !== null) app.use(GUARDED, rateLimit(deps.rateLimit));
   const routes = withDocument(
     [

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { startIngest } from '../ingest/index.ts';
 import { createRejectionLog } from './admin/rejection-log.ts';
 import { createApp, createStartingApp } from './app.ts';
+import { isGuessable, logflareTokens } from './auth/logflare-tokens.ts';
 import { readToken, type Token } from './auth/root-token.ts';
 import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
@@ -116,7 +117,10 @@ export async function runService(
     makeFolders(config, logs, folder);
     const token = readToken(config, folder);
     const tokenFile = tokenFileOf(config);
-    const tokens = openTokens(token.value, tokenFile);
+    const ofLogflare = logflareTokens(process.env);
+    for (const { name } of ofLogflare.filter(isGuessable))
+      logger.warn(`${name} is easily guessed: take a longer one that only you know`);
+    const tokens = openTokens(token.value, tokenFile, ofLogflare);
     const reloadTokens = () => reload(tokens, tokenFile, logger);
     process.on('SIGHUP', reloadTokens);
 
@@ -237,6 +241,7 @@ export async function runService(
       serviceMeans: config.serviceMeans,
       tokens,
       rateLimit: config.rateLimit,
+      apiKeyInUrl: config.apiKeyInUrl,
       corsOrigin: config.corsOrigin,
       store: opened,
       ingest,

@@ -11,6 +11,14 @@ const OF_ALL_PROJECTS: readonly Scope[] = ['admin', 'metrics'];
 
 export type Scope = (typeof SCOPES)[number];
 
+/** `tp_<id>_<32 bytes>`; an id has no underscore, the bytes may. */
+const FORM = /^tp_([A-Za-z0-9]{1,32})_/;
+
+/** The id in a token of a file; null for a text that has not the form of one. */
+export function idOf(token: string): string | null {
+  return FORM.exec(token)?.[1] ?? null;
+}
+
 /** A token as its file has it; the token itself stands nowhere. */
 export interface TokenEntry {
   /** The middle of the token, `tp_<id>_<secret>`. */

@@ -1,10 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { readTokenFile, SCOPES, type Scope } from './token-file.ts';
+import type { EnvironmentToken } from './logflare-tokens.ts';
+import { idOf, readTokenFile, SCOPES, type Scope } from './token-file.ts';
 
 /** What the bearer of a token may do. */
 export interface Access {
-  /** The token's id; null for the one of the settings. */
+  /** The token's id, or the name of its variable; null for the one of the settings. */
   readonly id: string | null;
   readonly scopes: ReadonlySet<Scope>;
   /** The only project it may ask for; null: any. */
@@ -13,7 +14,7 @@ export interface Access {
 
 export interface Tokens {
   /**
-   * What a token allows; null when it is unknown, revoked or expired. Two digests are compared in any case, so the time
+   * What a token allows; null when it is unknown, revoked or expired. As many digests are compared in any case, so the time
    * it takes does not tell which ids there are.
    */
   find(token: string): Access | null;
@@ -32,9 +33,6 @@ interface Known {
   readonly expiresMs: number;
 }
 
-/** `tp_<id>_<32 bytes>`; an id has no underscore, the bytes may. */
-const FORM = /^tp_([A-Za-z0-9]{1,32})_/;
-
 /** A new token of this id. */
 export function makeToken(id: string): string {
   return `tp_${id}_${randomBytes(32).toString('base64url')}`;
@@ -45,29 +43,44 @@ export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** The token of the settings, which may do everything, and those of the file at `path`. Throws ConfigError. */
-export function openTokens(token: string, path: string): Tokens {
+/**
+ * The token of the settings, which may do everything, those of the file at `path`, and others that the environment gives. Of two that are the
+ * same the bearer may do what either may. Throws ConfigError.
+ */
+export function openTokens(
+  token: string,
+  path: string,
+  others: readonly EnvironmentToken[] = [],
+): Tokens {
   const main = digestOf(token);
   const everything: Access = { id: null, scopes: new Set(SCOPES), project: null };
   // Compared with where an id is unknown. Random, so nothing has this digest.
   const nobody = randomBytes(32);
   let known = readKnown(path, new Map());
+  const given = [...new Set(others.map(({ value }) => value))].map((value) => {
+    const same = others.filter((other) => other.value === value);
+    const scopes = new Set(same.flatMap(({ scopes: own }) => own));
+    const access: Access = { id: same[0]?.name ?? null, scopes, project: null };
+    return { digest: digestOf(value), access };
+  });
 
   return {
-    find(given) {
-      const digest = digestOf(given);
-      const candidate = known.get(FORM.exec(given)?.[1] ?? '');
+    find(text) {
+      const digest = digestOf(text);
+      const candidate = known.get(idOf(text) ?? '');
       const isMain = timingSafeEqual(digest, main);
       const isCandidate = timingSafeEqual(digest, candidate?.digest ?? nobody);
+      const other = given.filter((each) => timingSafeEqual(digest, each.digest))[0];
       if (isMain) return everything;
+      if (other) return other.access;
       return candidate && isCandidate && Date.now() < candidate.expiresMs ? candidate.access : null;
     },
     holds(access) {
-      if (access === everything) return true;
+      if (access === everything || given.some((each) => each.access === access)) return true;
       const candidate = known.get(access.id ?? '');
       return candidate?.access === access && Date.now() < candidate.expiresMs;
     },
-    count: () => known.size,
+    count: () => known.size + given.length,
     reload() {
       known = readKnown(path, known);
     },

@@ -57,6 +57,7 @@ export async function withOwnStore<T>(
       answers,
       tokens: openTokens(token.value, tokenFileOf(config)),
       rateLimit: null,
+      apiKeyInUrl: false,
       corsOrigin: null,
       store,
       ingest: NO_INGEST,

@@ -106,6 +106,15 @@ export const SETTINGS = [
       'The file of further tokens, read at the start and on SIGHUP. Without it: tokens.json in the data folder. It may be missing.',
   },
   {
+    name: 'TAILPOND_API_KEY_IN_URL',
+    key: 'apiKeyInUrl',
+    default: 'off',
+    expected: 'on or off',
+    parse: onOrOff,
+    description:
+      'Whether pushes and queries may have their token as ?api_key= in the URL, where proxies log it: on or off.',
+  },
+  {
     name: 'TAILPOND_ENDPOINTS',
     key: 'endpoints',
     default: '',
@@ -364,6 +373,8 @@ export interface Config {
   readonly maxConnections: number;
   /** Requests a minute and token; null: any number. */
   readonly rateLimit: number | null;
+  /** Whether a token may be in the URL of a push or a query. */
+  readonly apiKeyInUrl: boolean;
   readonly corsOrigin: string | null;
 }
 

@@ -277,6 +277,7 @@ export async function withApp<T>(
         answers: null,
         tokens: openTokens(TOKEN, join(data, 'tokens.json')),
         rateLimit: null,
+        apiKeyInUrl: false,
         corsOrigin: settings.corsOrigin ?? null,
         store: ingesting.store,
         ingest: ingesting.ingest,

@@ -11,7 +11,6 @@ import {
   type FollowOptions,
   MAX_BYTES,
   MOST_OF_A_LOOK,
-  momentBefore,
   type Words,
 } from './engine.ts';
 import { unlessTooLarge } from './store-entries.ts';
@@ -151,7 +150,7 @@ async function followShipments(
   };
 
   const seen = await begun();
-  let lastUs = OF_ENTRY.test(from) ? from : momentBefore(SHIPMENT_MS);
+  let lastUs = OF_ENTRY.test(from) ? from : String(BigInt(Date.now() - SHIPMENT_MS) * 1000n);
   const id = () =>
     pinned ? lastUs : ['shipments', ...[...seen].map((each) => each.join(':'))].join(' ');
   return {

@@ -133,11 +133,6 @@ export function boundsOf({ from, to }: Values): { from_us: string; to_us: string
   };
 }
 
-/** The moment so long before now, in microseconds since the epoch. */
-export function momentBefore(ms: number): string {
-  return String(BigInt(Date.now() - ms) * 1000n);
-}
-
 /** The condition on the time of entries. */
 export function between({ moment }: Words): string {
   return `timestamp >= ${moment('from_us')} and timestamp < ${moment('to_us')}`;

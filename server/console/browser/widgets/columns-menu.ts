@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { type ComponentChildren, h } from 'preact';
 import { pathOf } from '../data/fields.ts';
 import { Menu } from './menu.ts';
+import { TextForm } from './text-form.ts';
 import { notify } from './toasts.ts';
 
 interface ColumnsMenuProps {
@@ -12,15 +13,11 @@ interface ColumnsMenuProps {
 
 /** Which fields have a column of their own in the list. */
 export function ColumnsMenu({ columns, onColumn }: ColumnsMenuProps): ComponentChildren {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const input = (event.currentTarget as HTMLFormElement).elements.namedItem('field');
-    const field = (input as HTMLInputElement).value.trim();
-    if (field === '') return;
-    if (pathOf(field) === null || field.includes(','))
-      return notify(`“${field}” is no field. Fields are such as status or request.method.`);
-    if (!columns.includes(field)) onColumn(field);
-    (input as HTMLInputElement).value = '';
+  const add = (field: string) => {
+    const isField = pathOf(field) !== null && !field.includes(',');
+    if (!isField) notify(`“${field}” is no field. Fields are such as status or request.method.`);
+    else if (!columns.includes(field)) onColumn(field);
+    return isField;
   };
   return h(Menu, {
     name: 'columns',
@@ -39,9 +36,6 @@ export function ColumnsMenu({ columns, onColumn }: ColumnsMenuProps): ComponentC
           </li>`,
         )}
       </ul>
-      <form class="name" onSubmit=${submit}>
-        <input name="field" aria-label="Field of a new column" placeholder="request.method" />
-        <button>Add</button>
-      </form>`,
+      ${h(TextForm, { label: 'Field of a new column', placeholder: 'request.method', button: 'Add', onText: add })}`,
   });
 }

@@ -6,6 +6,7 @@ import { useAnswer } from '../data/loading.ts';
 import { count } from '../data/quantities.ts';
 import { pathOf } from '../data/request.ts';
 import { isValue } from '../data/search-query.ts';
+import { TextForm } from './text-form.ts';
 import { notify } from './toasts.ts';
 
 /** A value of a field, and how many entries have it. */
@@ -26,15 +27,11 @@ interface FacetsProps {
 
 /** Fields with their most frequent values; a click adds one to the search. */
 export function Facets({ fields, onCondition, ...question }: FacetsProps): VNode {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const input = (event.currentTarget as HTMLFormElement).elements.namedItem('field');
-    const field = (input as HTMLInputElement).value.trim();
-    if (field === '') return;
-    if (namesOf(field) === null)
-      return notify(`“${field}” is no field. Fields are such as status or request.method.`);
-    fields.add(field);
-    (input as HTMLInputElement).value = '';
+  const add = (field: string) => {
+    const isField = namesOf(field) !== null;
+    if (isField) fields.add(field);
+    else notify(`“${field}” is no field. Fields are such as status or request.method.`);
+    return isField;
   };
   return html`<aside class="facets" aria-label="Values of fields">
     ${fields.fields.map((field) => {
@@ -60,10 +57,7 @@ export function Facets({ fields, onCondition, ...question }: FacetsProps): VNode
         ${isOpen && h(Values, { field, onCondition, ...question })}
       </section>`;
     })}
-    <form class="name" onSubmit=${submit}>
-      <input name="field" aria-label="Another field" placeholder="another field" />
-      <button>Add</button>
-    </form>
+    ${h(TextForm, { label: 'Another field', placeholder: 'another field', button: 'Add', onText: add })}
   </aside>`;
 }
 

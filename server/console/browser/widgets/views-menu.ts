@@ -3,6 +3,7 @@ import { type ComponentChildren, h } from 'preact';
 import { useSavedViews } from '../data/saved-views.ts';
 import { hashOf, readView, type View } from '../data/view.ts';
 import { Menu } from './menu.ts';
+import { TextForm } from './text-form.ts';
 import { notify } from './toasts.ts';
 
 interface ViewsMenuProps {
@@ -13,14 +14,10 @@ interface ViewsMenuProps {
 /** The views that were saved by name, in this browser. */
 export function ViewsMenu({ view, show }: ViewsMenuProps): ComponentChildren {
   const { views, save, remove } = useSavedViews();
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const field = (event.currentTarget as HTMLFormElement).elements.namedItem('name');
-    const name = (field as HTMLInputElement).value.trim();
-    if (name === '') return;
+  const keep = (name: string) => {
     save({ name, hash: hashOf(view) });
-    (field as HTMLInputElement).value = '';
     notify(`Saved as “${name}”, in this browser.`);
+    return true;
   };
   return h(Menu, {
     name: 'views',
@@ -45,9 +42,6 @@ export function ViewsMenu({ view, show }: ViewsMenuProps): ComponentChildren {
           </li>`,
         )}
       </ul>
-      <form class="name" onSubmit=${submit}>
-        <input name="name" aria-label="Name of this view" placeholder="Name of this view" maxlength="80" />
-        <button>Save</button>
-      </form>`,
+      ${h(TextForm, { label: 'Name of this view', placeholder: 'Name of this view', button: 'Save', onText: keep })}`,
   });
 }

@@ -1,3 +1,4 @@
+import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { fieldOf } from '../search/condition.ts';
 import { SEVERITIES } from '../search/fields.ts';
@@ -102,41 +103,21 @@ function together(buckets: readonly Bucket[]): Bucket[] {
 }
 
 const MOST = 100;
-const PROJECTS: readonly RowColumn[] = [
-  { name: 'project', kind: 'plain', type: 'VARCHAR' },
+const COUNTS: readonly RowColumn[] = [
+  { name: 'value', kind: 'plain', type: 'VARCHAR' },
   { name: 'entries', kind: 'plain', type: 'BIGINT' },
 ];
 
 /** The projects that have most entries, and how many they have. */
 export async function projects(
   filters: readonly Filter[],
-  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  engine: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
-  const counts: [Plain, number][] = [];
-  for (const { source, where, values } of filters) {
-    const { rows } = await ask(
-      `select project, count(*) as entries
-        from ${words.table(source)}
-        where project is not null and ${where}
-        group by project
-        order by entries desc, project
-        limit ${MOST}`,
-      PROJECTS,
-      values,
-      { maxRows: MOST, signal },
-    );
-    for (const [project = null, entries] of rows) counts.push([project, Number(entries)]);
-  }
-  return summed(counts)
-    .slice(0, MOST)
-    .map(([project, entries]) => ({ project, entries }));
+  const counts = await counted(filters, () => 'project', MOST, engine, signal);
+  return counts.slice(0, MOST).map(([project, entries]) => ({ project, entries }));
 }
 
-const VALUES: readonly RowColumn[] = [
-  { name: 'value', kind: 'plain', type: 'VARCHAR' },
-  { name: 'entries', kind: 'plain', type: 'BIGINT' },
-];
 /** Of several sources so many values each are counted: one that is beyond them in one source may miss its entries there. */
 const OF_EACH = 1000;
 
@@ -144,18 +125,31 @@ const OF_EACH = 1000;
 export async function facet(
   filters: readonly Filter[],
   { field, limit }: { readonly field: string; readonly limit: number },
-  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  engine: Pick<EntryEngine, 'words' | 'ask'>,
   signal: AbortSignal,
 ): Promise<Plain[]> {
   const path = unlessInvalid('field', () => fieldPath(field));
   const most = filters.length === 1 ? limit : OF_EACH;
+  const valueOfSource = (source: Source) =>
+    unlessInvalid('field', () => fieldOf(path, source, engine.words.search));
+  const counts = await counted(filters, valueOfSource, most, engine, signal);
+  return counts.slice(0, limit).map(([value, entries]) => ({ value, entries }));
+}
+
+/** The values that most entries have, `most` of each source, and how many have them in all of the sources. */
+async function counted(
+  filters: readonly Filter[],
+  valueOfSource: (source: Source) => string,
+  most: number,
+  { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
+  signal: AbortSignal,
+): Promise<[Plain, number][]> {
   const counts: [Plain, number][] = [];
   for (const { source, where, values } of filters) {
-    const value = unlessInvalid('field', () => fieldOf(path, source, words.search));
     const { rows } = await ask(
       `select value, count(*) as entries
         from (
-          select ${value} as value
+          select ${valueOfSource(source)} as value
           from ${words.table(source)}
           where ${where} and ${between(words)}
         ) as fields
@@ -163,13 +157,11 @@ export async function facet(
         group by value
         order by entries desc, value
         limit ${most}`,
-      VALUES,
+      COUNTS,
       values,
       { maxRows: most, signal },
     );
-    for (const [text = null, entries] of rows) counts.push([text, Number(entries)]);
+    for (const [value = null, entries] of rows) counts.push([value, Number(entries)]);
   }
-  return summed(counts)
-    .slice(0, limit)
-    .map(([value, entries]) => ({ value, entries }));
+  return summed(counts);
 }

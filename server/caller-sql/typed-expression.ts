@@ -161,8 +161,18 @@ export function within(
   };
 }
 
-/** The paths that may lead to a value: all objects; or arrays, of which the first element counts where no place is given. */
+/**
+ * The paths that may lead to a value: all objects; or arrays, of which the first element counts where no place is given; and the same by
+ * keys with dashes.
+ */
 export function pathsOf(steps: readonly Step[]): string[] {
+  const dashed = (step: Step) => (typeof step === 'string' ? step.replaceAll('_', '-') : step);
+  const last = steps.at(-1);
+  const named = [steps, ...(last === undefined ? [] : [[...steps.slice(0, -1), dashed(last)]])];
+  return [...new Set([...named, steps.map(dashed)].flatMap(pathsByName))];
+}
+
+function pathsByName(steps: readonly Step[]): string[] {
   const names = steps.filter((step) => typeof step === 'string');
   const plain = steps.every((step) => step === 0 || typeof step === 'string');
   const places = steps.flatMap((step, i) => {

@@ -205,15 +205,16 @@ function mayBeBeyondReach(error: unknown): boolean {
 
 function run(
   { sql, newest: question }: Translation,
-  { windows }: SavedQuery,
+  { windows, views }: SavedQuery,
   values: Values,
   newest: Newest,
   ask: (sql: string, more: Values, limits: { maxBytes?: number }) => Promise<Rows>,
 ): Promise<Rows> {
   if (!question || !windows) return ask(sql, {}, { maxBytes: MAX_BYTES });
   const { view, rows, sql: oldest, narrow } = question;
+  const sources = views.get(view.toLowerCase())?.tables.filter(isSource) ?? [];
   return newest(
-    { source: view, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
+    { sources, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
     values,
     (text, more) => ask(text, more, text === sql ? { maxBytes: MAX_BYTES } : {}),
   );

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
-import { isSource } from '../../ingest/index.ts';
-import type { Plain, Rows, Store } from '../store/index.ts';
+import type { Source } from '../../ingest/index.ts';
+import type { Plain, Rows, Span, Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery, type Windows } from './query-file.ts';
 
 /** A window that is asked in vain may cost this part of the whole question, at most. */
 const SMALL = 8;
 
-/** A question for the newest rows of a source. */
+/** A question for the newest rows of sources. */
 export interface NewestQuestion {
-  readonly source: string;
+  readonly sources: readonly Source[];
   /** How many are wanted. */
   readonly rows: number;
   /** The statement, with `$newest_from`. */
@@ -63,9 +63,8 @@ async function newest(
   found: LRUCache<string, Found>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
 ): Promise<Rows> {
-  const { source, rows: wanted, sql, oldest: oldestSql, reads, windows } = question;
-  if (!isSource(source)) throw new Error('BUG: windows over what is not a source');
-  const span = await store.span(source);
+  const { sources, rows: wanted, sql, oldest: oldestSql, reads, windows } = question;
+  const span = await spanOf(sources, store);
   const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
   if (!span) return ask(sql, from(0));
   const reach = {
@@ -106,6 +105,21 @@ async function newest(
   return askRows(farthest);
 }
 
+/** The span of the entries of several sources; null when they have none. */
+async function spanOf(
+  sources: readonly Source[],
+  store: Pick<Store, 'span'>,
+): Promise<Omit<Span, 'ingestedMs'> | null> {
+  const all = await Promise.all(sources.map((source) => store.span(source)));
+  const spans = all.filter((span) => span !== null);
+  if (spans.length === 0) return null;
+  return {
+    count: spans.reduce((sum, { count }) => sum + count, 0),
+    oldestMs: Math.min(...spans.map(({ oldestMs }) => oldestMs)),
+    newestMs: Math.max(...spans.map(({ newestMs }) => newestMs)),
+  };
+}
+
 /** What two questions have in common that differ in nothing but their bounds of time. */
 function keyOf({ sql, windows, alsoBounds = [] }: NewestQuestion, values: Values): string {
   const bounds = [windows.from, windows.until, ...alsoBounds];
@@ -127,7 +141,7 @@ function isSmall(startMs: number, { oldestMs, newestMs, fromMs }: Reach): boolea
 export function questionOf({ sql, maxRows }: SavedQuery, windows: Windows): NewestQuestion {
   const { source, rows } = windows;
   return {
-    source,
+    sources: [source],
     rows: Math.min(rows, maxRows),
     sql,
     oldest: oldestOf(sql),

@@ -87,6 +87,7 @@ const DIRECTIVES = [
   'parameter',
   'windows',
   'each_source',
+  'empty_sources',
 ];
 /** Directives that must be there, once. */
 const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_pii'];
@@ -149,7 +150,10 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
         ),
     );
   const windows = readWindows(one('windows'), parameters, fail);
-  const { sql, used } = translatePlaceholders(forEachSource(text, one('each_source'), fail), fail);
+  const { sql, used } = translatePlaceholders(
+    forEachSource(text, one('each_source'), one('empty_sources'), fail),
+    fail,
+  );
   checkParameters(parameters, windows, used, fail);
 
   return {
@@ -175,10 +179,16 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
 
 /**
  * The text with the common table expression that `--! each_source` names in it once for each source, and the source's name wherever that
- * name stands in it. All but the first are on one line, so that the lines behind keep their numbers.
+ * name stands in it. What `--! empty_sources` lists and is not a source has one without rows. All but the first are on one line, so that
+ * the lines behind keep their numbers.
  */
-function forEachSource(text: string, directive: Directive | undefined, fail: Fail): string {
-  if (!directive) return text;
+function forEachSource(
+  text: string,
+  directive: Directive | undefined,
+  empty: Directive | undefined,
+  fail: Fail,
+): string {
+  if (!directive) return empty ? fail(empty.line, '--! empty_sources needs --! each_source') : text;
   const { value: name, line } = directive;
   if (!/^[a-z]\w*$/.test(name))
     return fail(line, `--! each_source must be a name such as log_source, got "${name}"`);
@@ -188,8 +198,16 @@ function forEachSource(text: string, directive: Directive | undefined, fail: Fai
   if (definition.includes('--'))
     return fail(line, `--! each_source: no comment may stand in ${name}`);
   const named = (source: string) => definition.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
-  const [first = '', ...others] = allSources().map(named);
-  const all = [first, ...others.map((copy) => copy.replaceAll(/\s+/g, ' '))].join(', ');
+  const sources = allSources();
+  const [first = '', ...others] = sources.map(named);
+  const absent = (empty?.value ?? '').split(' ').filter((each) => each && !sources.includes(each));
+  const unfit = absent.find((each) => !/^[a-z]\w*$/.test(each));
+  if (unfit) fail(empty?.line ?? 1, `--! empty_sources must be names, got "${unfit}"`);
+  const all = [
+    first,
+    ...others.map((copy) => copy.replaceAll(/\s+/g, ' ')),
+    ...absent.map((each) => `${each} as (select * from ${sources[0]} where false)`),
+  ].join(', ');
   // A function, since `$` in the text would mean something.
   return text.replace(definition, () => all);
 }

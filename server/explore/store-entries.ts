@@ -64,7 +64,7 @@ export function storeEntries(store: Asked): EntryEngine {
         order by ${source}.timestamp desc
         limit ${limit + 1}`;
       const question: NewestQuestion = {
-        source,
+        sources: [source],
         rows: limit + 1,
         sql,
         oldest: oldestOf(sql),

@@ -23,19 +23,46 @@ export interface MemberColumns {
   readonly columns: ReadonlyMap<string, string>;
 }
 
+/** The record of a shape that `path` leads to, which is there. */
+export function recordAt<L>(shape: Shape<L>, [name, ...rest]: Path): Shape<L> {
+  if (name === undefined) return shape;
+  const below = shape.get(name);
+  if (!(below instanceof Map)) throw new Error(`BUG: there is no record ${name}`);
+  return recordAt(below, rest);
+}
+
 /** Stands where a record is asked for, but none of its members: a structure may not be empty. */
 export const NONE = '-';
 
-/** The structure for `from_json`; `arrays`: each record is an array of such. */
+/**
+ * The key with dashes under which a value is found, too, as Logflare stores all keys with underscores: `user-agent` for `user_agent`. Null
+ * for a name without underscores, and where one of `siblings` is called so.
+ */
+export function dashed(name: string, siblings: Iterable<string>): string | null {
+  if (!name.includes('_')) return null;
+  const twin = name.replaceAll('_', '-');
+  for (const other of siblings) if (other.toLowerCase() === twin.toLowerCase()) return null;
+  return twin;
+}
+
+/** The value `name` of a record that was read by a structure of `shape`. */
+export function valueAt(record: string, name: string, shape: Shape<unknown>): string {
+  const twin = dashed(name, shape.keys());
+  const own = `${record}.${identifier(name)}`;
+  return twin === null ? own : `coalesce(${own}, ${record}.${identifier(twin)})`;
+}
+
+/** The structure for `from_json`; `arrays`: each record is an array of such. A value with underscores is read by its key with dashes, too. */
 export function structureOf<L>(
   shape: Shape<L>,
   typeOf: (leaf: L) => 'JSON' | 'VARCHAR',
   arrays = false,
 ): object {
-  const members = [...shape].map(([name, below]) => [
-    name,
-    below instanceof Map ? structureOf(below, typeOf, arrays) : typeOf(below),
-  ]);
+  const members = [...shape].flatMap(([name, below]) => {
+    if (below instanceof Map) return [[name, structureOf(below, typeOf, arrays)]];
+    const twin = dashed(name, shape.keys());
+    return [name, ...(twin === null ? [] : [twin])].map((key) => [key, typeOf(below)]);
+  });
   const record = members.length === 0 ? { [NONE]: 'VARCHAR' } : Object.fromEntries(members);
   return arrays ? [record] : record;
 }

@@ -173,6 +173,7 @@ describe("caller's SQL: views and records", () => {
                 event_message: 'none',
                 metadata: [{}],
                 project: 'p',
+                identifier: 'p',
               },
             ],
           },
@@ -204,6 +205,57 @@ describe("caller's SQL: views and records", () => {
         });
       }),
     ));
+
+  it('finds keys with dashes by underscores, in rows as they came and in settled ones', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const headers = { 'user-agent': 'curl', 'x-real-ip': '192.0.2.1', x_both: 1, 'x-both': 2 };
+        const request = { headers };
+        for (const [i, metadata] of [
+          { request },
+          [{ request: [{ headers: [headers] }] }],
+        ].entries())
+          served.write(
+            'edge_logs/a.ndjson',
+            `${JSON.stringify({ id: `${i}`, project: 'p', metadata })}\n`,
+          );
+        await served.lines(2);
+        const joins = 'unnest(metadata) m, unnest(m.request) r, unnest(r.headers) h';
+        const statements = [
+          `select id, h.user_agent as a, h.x_real_ip as ip, h.x_both as b from edge_logs t, ${joins} order by id`,
+          `select id, user_agent as a, x_real_ip as ip, x_both as b from edge_logs t, ${joins} where user_agent = 'curl' order by id`,
+          "select id, metadata[0].request[0].headers[0].user_agent as a, json_value(metadata, '$.request.headers.x_real_ip') as ip, metadata[0].request[0].headers[0].x_both as b from edge_logs t order by id",
+        ];
+        const check = async () => {
+          for (const sql of statements) {
+            const { body } = await served.http
+              .get(LOGS)
+              .query({ project: 'p', sql })
+              .set('X-API-KEY', TOKEN);
+            const row = { a: 'curl', ip: '192.0.2.1', b: 1 };
+            expect(body.result, sql).to.deep.equal([
+              { id: '0', ...row },
+              { id: '1', ...row },
+            ]);
+          }
+        };
+        await check();
+        await served.store.settling.settle('edge_logs', 1);
+        await check();
+      }),
+    ));
+
+  it('has the views of sources that are not there, without rows, and identifier in all', () =>
+    asking(async (ask) => {
+      for (const view of ['supavisor_logs', 'pg_cron_logs', 'workflow_run_logs']) {
+        const listed = `select identifier, id, t.timestamp, event_message from ${view} t order by t.timestamp desc limit 5`;
+        expect((await ask(listed)).body, view).to.deep.equal({ result: [] });
+        const counted = `select count(*) as n from ${view} t cross join unnest(metadata) as m where m.level = 'x'`;
+        expect((await ask(counted)).body.result, view).to.deep.equal([{ n: 0 }]);
+      }
+      const { body } = await ask("select identifier, id from edge_logs where id = 'a'");
+      expect(body.result).to.deep.equal([{ identifier: 'p', id: 'a' }]);
+    }));
 
   it('can be sent by POST too, as a form and as JSON', () =>
     asking(async (_ask, { http }) => {

@@ -49,10 +49,20 @@ function metadataOf(random: Random, record: RecordOf): unknown {
     method: pick<unknown>(['GET', 'POST', 'get', null]),
     search: `?id=${number}&token=abcdef${number}`,
     ...(below(5) === 0
-      ? { headers: record({ user_agent: pick(['curl/8.1.2', 'node', null]) }, random) }
+      ? {
+          headers: record(
+            { [pick(['user_agent', 'user-agent'])]: pick(['curl/8.1.2', 'node', null]) },
+            random,
+          ),
+        }
       : {}),
   };
-  const response = { status_code: pick<unknown>([200, 200, 404, 500, '500', 200.5, null]) };
+  const status = pick<unknown>([200, 200, 404, 500, '500', 200.5, null]);
+  // Some shippers write keys with dashes.
+  const response = {
+    [pick(['status_code', 'status_code', 'status-code'])]: status,
+    ...(below(20) === 0 ? { 'status-code': 418 } : {}),
+  };
   const parts = {
     ...(below(20) === 0 ? {} : { request: record(request, random) }),
     ...(below(20) === 0 ? {} : { response: record(response, random) }),

@@ -2,6 +2,7 @@ import {
   areObjects,
   areSingleOrObjects,
   areSingles,
+  dashed,
   isArray,
   listAt,
   type MemberColumns,
@@ -10,8 +11,10 @@ import {
   pathKey,
   pathTo,
   readShapes,
+  recordAt,
   type Shape,
   structureOf,
+  valueAt,
 } from '../../records/shapes.ts';
 import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
 import {
@@ -129,7 +132,12 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       ];
       if (whole.some((path) => path.length === 0)) return null;
       for (const { path } of nodes) shapeAt(root, path);
-      for (const path of whole) shapeAt(root, path.slice(0, -1))?.set(path.at(-1) ?? '', null);
+      for (const path of whole) {
+        const [record, name] = [shapeAt(root, path.slice(0, -1)), path.at(-1) ?? ''];
+        record?.set(name, null);
+        const twin = record && dashed(name, record.keys());
+        if (twin) record.set(twin, null);
+      }
       return root;
     },
     areColumns(members, isRead) {
@@ -179,12 +187,13 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       const own = columns.get(pathKey(field.path));
       if (own !== undefined && field.asJson) return `v.${identifier(own)}`;
       if (own !== undefined) return `json_extract_string(v.${identifier(own)}, '$')`;
-      return field.asJson
-        ? ofShape(
-            (arrays) =>
-              sql`nullif(json_extract(${value}, ${pathTo(field.path, arrays)}), 'null'::json)`,
-          )
-        : ofShape((arrays) => sql`json_extract_string(${value}, ${pathTo(field.path, arrays)})`);
+      return ofShape((arrays) =>
+        byKeys(field.path, (path) =>
+          field.asJson
+            ? sql`nullif(json_extract(${value}, ${pathTo(path, arrays)}), 'null'::json)`
+            : sql`json_extract_string(${value}, ${pathTo(path, arrays)})`,
+        ),
+      );
     });
     const others = extras.map(({ node, steps }) =>
       ofShape((arrays) =>
@@ -240,12 +249,9 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
     const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), typeOf))} as ${row}_s from ${from} as v${where})`;
     const fields = allFields().map(({ path }) => {
-      const [record, name] = [path.slice(0, -1), identifier(path.at(-1) ?? '')];
-      return byShape(
-        value,
-        `${listAt(read, record)}[1].${name}`,
-        `${objectAt(read, record)}.${name}`,
-      );
+      const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
+      const at = (place: string) => valueAt(place, name, recordAt(tree(), record));
+      return byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record)));
     });
     const others = extras.map(({ node, steps }) => {
       const at = pathsFromElement(steps);
@@ -306,11 +312,11 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
     }
     const paths = nodes.map(({ path }) => path);
-    const plain = element(objectAt(read, []), ({ node, steps }) =>
+    const plain = element(members(tree(), objectAt(read, []), ''), ({ node, steps }) =>
       extracted(column, node.path, pathsFromElement(steps)),
     );
     const single = isChain()
-      ? sql`when ${areSingles(column, read, paths)} then [${element(singles(tree(), `${listAt(read, [])}[1]`), ({ node, steps }) => extracted(column, placed(node), pathsFromElement(steps)))}]`
+      ? sql`when ${areSingles(column, read, paths)} then [${element(members(tree(), `${listAt(read, [])}[1]`, '[1]'), ({ node, steps }) => extracted(column, placed(node), pathsFromElement(steps)))}]`
       : '';
     return sql`case when ${areObjects(column, paths)} then [${plain}] ${single} else ${slow(column)} end`;
   }
@@ -326,16 +332,17 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     return nodes.every(({ parent, steps }) => steps.length === (parent ? 1 : 0));
   }
 
-  /** The members of records that are the only elements of their arrays. */
-  function singles(branch: Branch, place: string): Sql {
-    const members = [...branch].map(([name, below]) => {
-      const value = `${place}.${identifier(name)}`;
-      return sql`${identifier(name)}: ${below instanceof Map ? singles(below, `${value}[1]`) : value}`;
+  /** What was read of a record, with that of the records within it, which are objects, or the first ones of arrays. */
+  function members(branch: Branch, place: string, first: '' | '[1]'): Sql {
+    const list = [...branch].map(([name, below]) => {
+      const value =
+        below instanceof Map
+          ? members(below, `${place}.${identifier(name)}${first}`, first)
+          : valueAt(place, name, branch);
+      return sql`${identifier(name)}: ${value}`;
     });
     const record =
-      members.length === 0
-        ? sql`{${identifier(NONE)}: null::varchar}`
-        : sql`{${join(members, ', ')}}`;
+      list.length === 0 ? sql`{${identifier(NONE)}: null::varchar}` : sql`{${join(list, ', ')}}`;
     return sql`case when ${place} is not null then ${record} end`;
   }
 
@@ -467,10 +474,19 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   function fieldValue(field: Field): Sql {
     const node = nodes.find(({ fields }) => [...fields.values()].includes(field));
     if (!node) throw new Error('BUG: a field without its record');
-    const value = sql`json_extract(${node.place}, ${pathOf(field.path.slice(node.path.length))})`;
-    return field.asJson
-      ? sql`nullif(${value}, 'null'::json)`
-      : sql`json_extract_string(${value}, '$')`;
+    return byKeys(field.path, (path) => {
+      const value = sql`json_extract(${node.place}, ${pathOf(path.slice(node.path.length))})`;
+      return field.asJson
+        ? sql`nullif(${value}, 'null'::json)`
+        : sql`json_extract_string(${value}, '$')`;
+    });
+  }
+
+  /** The value of a field by its own key, or by the one with dashes. */
+  function byKeys(path: readonly string[], read: (path: readonly string[]) => Sql): Sql {
+    const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
+    const twin = dashed(name, recordAt(tree(), record).keys());
+    return twin === null ? read(path) : sql`coalesce(${read(path)}, ${read([...record, twin])})`;
   }
 }
 

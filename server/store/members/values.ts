@@ -5,6 +5,8 @@ import {
   listAt,
   objectAt,
   readShapes,
+  recordAt,
+  valueAt,
 } from '../../records/shapes.ts';
 import { filledFrom, type MemberSet, settledFrom, shapeOf } from './members.ts';
 
@@ -21,16 +23,19 @@ interface Rows {
 export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): string {
   const { records, members } = set;
   const names = columns.map((column) => column.replace(/^.* as /, '')).join(', ');
-  const read = readShapes('metadata', shapeOf(members), () => 'JSON');
+  const shape = shapeOf(members);
+  const read = readShapes('metadata', shape, () => 'JSON');
   const bits = (isThere: (path: readonly string[]) => string) =>
     records.map((path, i) => `(${isThere(path)})::bigint * ${1n << BigInt(i)}`).join(' + ');
   const base = settledFrom(set) | more;
   const plain = filledFrom(set) | base;
   const values = members.map((member, i) => {
-    const name = `"${member.at(-1)}"`;
+    const name = member.at(-1) ?? '';
     const record = member.slice(0, -1);
+    const siblings = recordAt(shape, record);
+    const value = (place: string) => valueAt(place, name, siblings);
     const [object, single] = [objectAt('read', record), `${listAt('read', record)}[1]`];
-    return `case when ${isArray('metadata')} then ${single}.${name} else ${object}.${name} end as m${i}`;
+    return `case when ${isArray('metadata')} then ${value(single)} else ${value(object)} end as m${i}`;
   });
   const state = `case
     when ${areObjects('metadata', records)} then ${plain} + objects

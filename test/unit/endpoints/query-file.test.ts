@@ -133,6 +133,17 @@ select id from log_source_of_mine`;
     expect(sql).to.match(/\nselect id from log_source_of_mine$/);
   });
 
+  it('adds one without rows for names that are not sources', () => {
+    const file = (names: string) =>
+      `${head()}\n--! each_source: x\n--! empty_sources: ${names}\nwith\nx as (\nselect id from main.x\n)\nselect 1`;
+    const { sql } = parseQueryFile('a', NAME, file('auth_logs cron_logs'));
+    expect(sql).to.include('cron_logs as (select * from edge_logs where false)');
+    expect(sql.match(/auth_logs as \(/g)).to.have.length(1);
+    expect(() => parseQueryFile('a', NAME, file('cron-logs'))).to.throw(/got "cron-logs"/);
+    const text = `${head()}\n--! empty_sources: cron_logs\nselect 1`;
+    expect(() => parseQueryFile('a', NAME, text)).to.throw(/needs --! each_source/);
+  });
+
   it('refuses a common table expression for each source that it cannot find, or that has a comment', () => {
     const file = (definition: string) =>
       `${head()}\n--! each_source: x\nwith\n${definition}\nselect 1`;

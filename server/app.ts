@@ -25,7 +25,7 @@ import { logflareRoutes } from './logflare/index.ts';
 import { createMetrics } from './metrics/index.ts';
 import { apiPages, withDocument } from './openapi/index.ts';
 import { otlpRoutes } from './otlp/index.ts';
-import { type PushFiles, pushRoutes } from './push/index.ts';
+import { PUSH_PREFIXES, type PushFiles, pushRoutes } from './push/index.ts';
 import type { Limits, Store } from './store/index.ts';
 
 export interface AppDeps {
@@ -60,7 +60,7 @@ export interface AppDeps {
 }
 
 /** What needs a token. */
-const GUARDED = ['/api', '/v1', '/metrics'];
+const GUARDED = ['/api', '/v1', '/metrics', '/logs', '/endpoints'];
 
 /** The HTTP side. */
 export interface App {
@@ -77,6 +77,17 @@ export function createApp(deps: AppDeps): App {
     metrics.measureRequest(request, response);
     if (deps.isDraining() && request.path !== LIVE) throw new AppError('DRAINING');
   });
+  // A token stands in a header, which no page of another origin can have sent without knowing it.
+  for (const prefix of PUSH_PREFIXES)
+    app.use(
+      prefix,
+      cors({
+        origin: deps.corsOrigin ?? '*',
+        methods: ['POST'],
+        allowedHeaders: ['Authorization', 'Content-Type', 'X-API-KEY'],
+        maxAge: 86_400,
+      }),
+    );
   if (deps.corsOrigin) {
     const allowedHeaders = [
       'X-API-KEY',

@@ -62,13 +62,20 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     if (!methods.includes(request.method))
       throw new AppError('METHOD_NOT_ALLOWED', { allow: methods });
     const search = searchOf(request.url);
-    if (request.method === 'POST')
+    const inUrl = search.has('sql') || search.has('lql');
+    // Logflare reads a statement in the body of a GET, too, where the URL has none.
+    if (request.method === 'POST' || (query.sandboxing && !inUrl))
       for (const [name, value] of await bodyOf(request, response)) search.append(name, value);
     const format = formatOf(search, request);
     const redacted = redaction(request) ?? query.redactPii;
     if (!query.sandboxing && search.has('sql')) {
       const detail = 'Expected no "sql": this endpoint does not take SQL of the caller.';
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'sql', detail }] });
+    }
+    if (search.get('lql') && !search.get('sql')) {
+      const detail =
+        'Expected SQL in "sql", got LQL in "lql": Logflare\'s own language is not read here.';
+      throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'lql', detail }] });
     }
     const own = query.sandboxing ? parseCallerSql(search) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));

@@ -15,6 +15,7 @@ export function endpointRoutes(deps: EndpointDeps): Route[] {
   return [
     {
       path: QUERY,
+      aliases: ['/api/endpoints/query/name/:endpoint', '/endpoints/query/:endpoint'],
       // Those with sandboxing take POST as well.
       methods: null,
       scope: 'query',

@@ -10,16 +10,15 @@ const PARSERS: readonly RequestHandler[] = [
 ];
 
 /**
- * The parameters in the body of a POST, a form or a JSON object of texts, numbers, truth values and nulls; none without a body.
- * Throws `REQUEST_INVALID`, and `TYPE_UNKNOWN` for a body of another type: a statement in it must not be passed over.
+ * The parameters in a body, a form or a JSON object of texts, numbers, truth values and nulls; none without a body. Throws `REQUEST_INVALID`, and `TYPE_UNKNOWN` for a body of another type: a statement in it must not be passed over.
  */
 export async function bodyOf(
   request: Request<never> | Request,
   response: Response,
 ): Promise<[string, string][]> {
-  if (request.method !== 'POST') return [];
+  if (!hasBody(request)) return [];
   for (const parse of PARSERS) await parsed(parse, request as Request, response);
-  if (request.body === undefined && hasBody(request)) {
+  if (request.body === undefined) {
     const type = JSON.stringify((request.headers['content-type'] ?? '').slice(0, 100));
     throw new AppError('TYPE_UNKNOWN', {
       detail: `Expected a body of the type application/json or application/x-www-form-urlencoded, got ${type}.`,

@@ -66,6 +66,7 @@ function describedQuery(route: Route, query: SavedQuery): Described {
   return {
     ...route,
     path: route.path.replace(':endpoint', query.name),
+    aliases: [],
     methods: query.sandboxing ? ['GET', 'POST'] : ['GET'],
     summary: query.description,
     parameters: [...query.parameters, ...own],

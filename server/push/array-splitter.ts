@@ -21,17 +21,21 @@ export interface ArraySplitter {
   take(bytes: Buffer): void;
   /** Says that `blocks` are the whole body. Throws `REQUEST_INVALID` for an array without its end. */
   end(blocks: readonly Buffer[]): void;
+  /** The text of a body that was one object; null for any other. Known once it has ended, where it was asked for. */
+  readonly object: string | null;
 }
 
 /**
  * Makes lines of a pushed body, byte for byte: of an array one line an element, of an object with the member `batch` one line an
  * element of that, of any other one object one line, and anything else is lines already. It looks for strings and nesting alone, so numbers and repeated keys stay as they came; what a line is
- * worth is judged where lines of all files are. With `areLines` it is lines for certain, whatever the first begins with.
+ * worth is judged where lines of all files are. With `areLines` it is lines for certain, whatever the first begins with. `keepsObject`: the
+ * text of an object is asked for.
  */
-export function createCutter(areLines = false): ArraySplitter {
+export function createCutter(areLines = false, keepsObject = false): ArraySplitter {
   let form: 'unknown' | 'array' | 'object' | 'lines' = areLines ? 'lines' : 'unknown';
   let breaks = false;
   let over = false;
+  let object: string | null = null;
   const at = outermost();
 
   const cutArray = (bytes: Buffer, from: number) => {
@@ -69,9 +73,13 @@ export function createCutter(areLines = false): ArraySplitter {
     end(blocks) {
       if (form === 'array' && !over) throw invalid('one without its end');
       if (form !== 'object' || !isOneValue(blocks)) return;
+      if (keepsObject) object = Buffer.concat(blocks).toString();
       const batch = batchIn(blocks);
       if (batch) unwrap(blocks, batch);
       else if (breaks) joinLines(blocks);
+    },
+    get object() {
+      return object;
     },
   };
 }

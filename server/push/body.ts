@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '../errors.ts';
-import { createCutter } from './array-splitter.ts';
+import { type ArraySplitter, createCutter } from './array-splitter.ts';
 
 /** Bytes of a body as it is sent: what Logflare takes; Vector sends batches of 10 MB at most. */
 export const MAX_SENT_BYTES = 12e6;
@@ -43,11 +43,20 @@ export interface PushedLines {
  * Reads a body, unpacks it, and makes lines of it as it comes in. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
  * `PUSH_OVERLOADED`, or `REQUEST_INVALID` when it cannot be read.
  */
-export async function readLines(request: IncomingMessage, memory: Memory): Promise<PushedLines> {
-  const cutter = createCutter(
-    /^application\/x-ndjson\b/i.test(request.headers['content-type'] ?? ''),
-  );
-  return readBlocks(request, memory, { ...cutter, last: Buffer.from('\n') });
+export async function readLines(
+  request: IncomingMessage,
+  memory: Memory,
+  { keepsObject = false } = {},
+): Promise<PushedLines & { readonly object: string | null }> {
+  const cutter = createCutter(areLines(request), keepsObject);
+  const { take, end } = cutter;
+  const lines = await readBlocks(request, memory, { take, end, last: Buffer.from('\n') });
+  return { ...lines, object: cutter.object };
+}
+
+/** Whether a body is lines by its type, whatever its first byte is. */
+export function areLines({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return /^application\/x-ndjson\b/i.test(headers['content-type'] ?? '');
 }
 
 /** Reads a body and unpacks it. Throws as `readLines` does. */
@@ -56,7 +65,7 @@ export function readBody(request: IncomingMessage, memory: Memory): Promise<Push
 }
 
 /** What becomes of a body as it comes in. */
-interface Reading extends ReturnType<typeof createCutter> {
+interface Reading extends Pick<ArraySplitter, 'take' | 'end'> {
   /** What stands behind a body that is not empty. */
   readonly last: Buffer | null;
 }

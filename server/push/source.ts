@@ -1,7 +1,10 @@
-import { allSources, isSource, type Source, type SupabaseSource } from '../../ingest/index.ts';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { allSources, type Source, type SupabaseSource } from '../../ingest/index.ts';
 import { projectName } from '../config/parse.ts';
 import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
+import { membersOf, textOf } from './object-text.ts';
 
 /** The sources as Logflare calls them, so that what ships to Logflare need not be told other names. */
 export const LOGFLARE_NAMES: Readonly<Record<SupabaseSource, string>> = {
@@ -16,32 +19,67 @@ export const LOGFLARE_NAMES: Readonly<Record<SupabaseSource, string>> = {
   pgbouncer_logs: 'pgbouncer.logs.prod',
 };
 
+/** Names of sources that the stack of Supabase's command line ships to; what comes there is the logs of any container. */
+const OTHER_NAMES: Readonly<Record<string, Source>> = {
+  'docker.logs.local': 'app_logs',
+  'native.logs.local': 'app_logs',
+};
+
+/** Stands before the name of a source in what its UUID is made of. */
+const NAMESPACE = 'tailpond source ';
+
+/** The UUID of a source, which is the same in every installation: Logflare knows a source by one, too. */
+export function sourceUuid(source: Source): string {
+  const digits = createHash('sha256')
+    .update(NAMESPACE + source)
+    .digest('hex');
+  // Version 8 of RFC 9562: made of what its maker likes.
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
+
 /** What Logflare calls a source; it knows an operator's own by no other name. */
 export function logflareName(source: Source): string {
   return (LOGFLARE_NAMES as Readonly<Record<Source, string>>)[source] ?? source;
 }
 
-/** Logflare's two parameters; `source` holds a token there, and one of the names here. */
-const PARAMETERS = ['source_name', 'source'];
+/** Logflare's parameters. */
+const PARAMETERS = ['source_name', 'source', 'collection_name', 'collection'];
 
-/**
- * The source that lines are pushed to: of the path, or of one parameter. Throws `PARAMETER_INVALID` when it is named not
- * once, and `SOURCE_UNKNOWN`.
- */
-export function sourceOf(url: string, inPath: string | undefined): Source {
-  const search = searchOf(url);
+/** The name of a source that a request's URL or headers have; null when it has none. Throws `PARAMETER_INVALID` for several. */
+export function namedSource(
+  { url, headers }: Pick<IncomingMessage, 'url' | 'headers'>,
+  inPath: string | undefined,
+): string | null {
+  const search = searchOf(url ?? '');
   for (const parameter of PARAMETERS) {
     const detail = bracketed(search, parameter);
     if (detail) throw new AppError('PARAMETER_INVALID', { faults: [{ parameter, detail }] });
   }
   const given = PARAMETERS.flatMap((name) => search.getAll(name)).filter((name) => name !== '');
   if (inPath !== undefined) given.push(inPath);
-  const [name, ...others] = given;
-  if (name === undefined || others.length > 0) {
-    const detail = `Expected the source once, as /api/logs/<source> or /api/logs?source_name=<source>, got ${shown(given)}.`;
-    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'source_name', detail }] });
+  const [name = null, ...others] = given;
+  if (others.length > 0) throw notOnce(given);
+  const header = headers['x-source'] ?? headers['x-collection'];
+  return name ?? (typeof header === 'string' ? header : null);
+}
+
+/** The name of a source that an object has which was pushed, as some clients of Logflare send it; null without one. */
+export function sourceIn(body: string): string | null {
+  const members = membersOf(body) ?? [];
+  for (const parameter of PARAMETERS) {
+    const name = textOf(members, parameter);
+    if (name) return name;
   }
-  const source = isSource(name) ? name : allSources().find((one) => logflareName(one) === name);
+  return null;
+}
+
+/** The source of a name: its own, Logflare's, or its UUID. Throws `PARAMETER_INVALID` without one, and `SOURCE_UNKNOWN`. */
+export function sourceOf(name: string | null): Source {
+  if (name === null) throw notOnce([]);
+  const source =
+    allSources().find((one) => [one, logflareName(one)].includes(name)) ??
+    allSources().find((one) => sourceUuid(one) === name.toLowerCase()) ??
+    (Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined);
   if (source) return source;
   const allowed = allSources().map((one) =>
     logflareName(one) === one ? one : `${one} (${logflareName(one)})`,
@@ -49,6 +87,11 @@ export function sourceOf(url: string, inPath: string | undefined): Source {
   throw new AppError('SOURCE_UNKNOWN', {
     detail: `Expected one of ${allowed.join(', ')}, got ${shown([name])}.`,
   });
+}
+
+function notOnce(given: readonly string[]): AppError {
+  const detail = `Expected the source once, as /api/logs/<source> or /api/logs?source_name=<source>, got ${shown(given)}.`;
+  return new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'source_name', detail }] });
 }
 
 /**

@@ -61,7 +61,7 @@ export function withDefault(given: readonly Buffer[], project: string): Buffer {
 }
 
 /** Each with its newline. */
-function linesOf(given: readonly Buffer[]): Buffer[] {
+export function linesOf(given: readonly Buffer[]): Buffer[] {
   const all = Buffer.concat(given);
   const lines: Buffer[] = [];
   for (let from = 0; from < all.length; ) {

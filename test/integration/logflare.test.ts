@@ -3,7 +3,7 @@ import { allSources } from '../../ingest/index.ts';
 import { writeTokenFile } from '../../server/auth/token-file.ts';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { logflareName } from '../../server/push/source.ts';
+import { logflareName, sourceUuid } from '../../server/push/source.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
@@ -35,7 +35,6 @@ describe('what Studio asks Logflare for', () => {
     serving(async ({ get }) => {
       const { status, body } = await get('/api/sources');
       expect(status).to.equal(200);
-      expect(body.map(({ token }: { token: string }) => token)).to.deep.equal(allSources());
       expect(body.map(({ name }: { name: string }) => name)).to.deep.equal([
         'cloudflare.logs.prod',
         'postgres.logs',
@@ -52,7 +51,7 @@ describe('what Studio asks Logflare for', () => {
       expect(body[8]).to.deep.equal({
         id: 9,
         name: 'pgbouncer.logs.prod',
-        token: 'pgbouncer_logs',
+        token: sourceUuid('pgbouncer_logs'),
         retention_days: null,
         backends: [],
       });
@@ -64,9 +63,13 @@ describe('what Studio asks Logflare for', () => {
       async ({ get }) => {
         const { body } = await get('/api/sources');
         const days = Object.fromEntries(
-          body.map(({ token, retention_days }: Record<string, unknown>) => [token, retention_days]),
+          body.map(({ name, retention_days }: Record<string, unknown>) => [name, retention_days]),
         );
-        expect(days).to.include({ edge_logs: 0.5, postgres_logs: 30, auth_logs: null });
+        expect(days).to.include({
+          'cloudflare.logs.prod': 0.5,
+          'postgres.logs': 30,
+          'gotrue.logs.prod': null,
+        });
       },
       { limits: config },
     );
@@ -103,15 +106,31 @@ describe('what Studio asks Logflare for', () => {
       });
     }));
 
-  it('says in error.message that a log drain cannot be made', () =>
-    serving(async ({ http }) => {
-      for (const path of PATHS)
-        for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
+  it('says that a log drain cannot be made in a form that Studio does not take for one', () =>
+    serving(async ({ http, get }) => {
+      for (const path of ['/api/backends', '/api/backends/1', '/api/backends/1/test'])
+        for (const method of ['post', 'put', 'delete', 'patch'] as const) {
           const response = await http[method](path).set('X-API-KEY', TOKEN).send({ name: 'drain' });
           expect(response.status, `${method} ${path}`).to.equal(405);
           expect(response.headers.allow).to.equal('GET, HEAD');
-          expect(response.body.error.message).to.match(/no log drains/);
+          expect(response.headers['content-type']).to.equal('text/plain; charset=utf-8');
+          expect(() => JSON.parse(response.text)).to.throw(SyntaxError);
+          expect(response.text).to.match(/no log drains here.*\/api\/export/);
         }
+      expect((await get('/api/backends/1')).status).to.equal(404);
+    }));
+
+  it('says in error.message that the sources cannot be changed', () =>
+    serving(async ({ http }) => {
+      for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
+        const { status, headers, body } = await http[method]('/api/sources').set(
+          'X-API-KEY',
+          TOKEN,
+        );
+        expect(status, method).to.equal(405);
+        expect(headers.allow).to.equal('GET, HEAD');
+        expect(body.error.message).to.match(/TAILPOND_SOURCES/);
+      }
       for (const path of PATHS)
         expect((await http.head(path).set('X-API-KEY', TOKEN)).status).to.equal(200);
     }));

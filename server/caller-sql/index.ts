@@ -14,9 +14,9 @@ import { translateExpression } from './translate/translate-expression.ts';
 import { shownOf, sizeOf } from './typed-expression.ts';
 
 export { SqlRefused, Uncountable } from './error.ts';
-export type { Dialect } from './parse/lexer.ts';
+export { DIALECTS, type Dialect } from './parse/lexer.ts';
 export { matchesBytes } from './regular-expressions.ts';
-export type { FetchedView, View } from './translate/context.ts';
+export type { Arm, Arms, FetchedView, View } from './translate/context.ts';
 export type { MomentReads, Reads, Unit } from './translate/reads.ts';
 export { BEYOND_REACH, type Reach } from './translate/records.ts';
 export type { Kind } from './typed-expression.ts';
@@ -73,7 +73,7 @@ export async function translate(
 ): Promise<Translation> {
   if (text.length > MAX_SQL)
     reject(null, `SQL may have ${MAX_SQL} characters, this has ${text.length}`);
-  const input = parserInput(tokenize(text, scope.dialect), scope.dialect);
+  const input = parserInput(tokenize(text, scope.dialect), scope.dialect, text);
   const tree = treeOf(await parse(input.text));
   if (tree.error) return reject(...faultOf(tree, input));
   const [statement, ...others] = nodesOf(tree.statements);
@@ -109,7 +109,7 @@ export async function translate(
     sql: `q.c${i + 1}`,
     ...(column.element ? { element: column.element } : {}),
   }));
-  const shownValues = values.map((value) => shownOf(value, null));
+  const shownValues = values.map((value) => shownOf(value, null, scope.dialect));
   const sizes = values
     .map((value, i) => sizeOf(shownValues[i] ?? '', value.kind))
     .filter((size) => size !== null);
@@ -124,7 +124,7 @@ export async function translate(
     sql: written,
     patterns: context.patterns,
     views: context.read,
-    reads: context.reads.map((read) => read(written)),
+    reads: context.reads.flatMap((read) => read(written)),
     newest:
       checked.newestOf !== null && key && !checked.offset
         ? {

@@ -30,16 +30,29 @@ export function patternOf(
     );
   if (matchesBytes(pattern))
     reject(at, `A regular expression may not match single bytes by \\C, in ${shown(pattern)}`);
-  const repeats = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
-    Math.max(1, Number(least), Number(most)),
-  );
-  if (repeats.reduce((product, count) => product * count, 1) > MAX_REPEATS)
+  if (unrolled(pattern) > MAX_REPEATS)
     reject(
       at,
       `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`,
     );
   patterns.push({ text: pattern, at });
   return pattern;
+}
+
+/** What the counted repeats of an expression multiply to that stand in each other, at most. */
+function unrolled(pattern: string): number {
+  const plain = pattern.replace(/\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|[^\]])*\]/gs, 'x');
+  // The greatest product in each group that is open, and in the last one that was closed.
+  const open = [1];
+  let last = 1;
+  for (const [sign, least, most] of plain.matchAll(/\(|\)|\{(\d*),?(\d*)\}|./gs)) {
+    if (sign === '(') open.push(1);
+    if (sign === ')' && open.length > 1) last = open.pop() ?? 1;
+    else if (least === undefined) last = 1;
+    else last *= Math.max(1, Number(least), Number(most));
+    open.push(Math.max(open.pop() ?? 1, last));
+  }
+  return Math.max(...open);
 }
 
 /**

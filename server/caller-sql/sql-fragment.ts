@@ -16,7 +16,7 @@ export function join(pieces: readonly Sql[], separator: string): Sql {
 }
 
 /** Characters of a statement that is put together; parts that are used twice, in parts that are used twice, have no other bound. */
-const MAX_WRITTEN = 128 * 1024;
+const MAX_WRITTEN = 256 * 1024;
 
 /** The text of a piece. Throws SqlRefused when it becomes too long. */
 export function print(piece: Sql): string {

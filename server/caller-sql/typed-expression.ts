@@ -1,9 +1,13 @@
+import { attributesJson } from './attributes.ts';
 import { reject, shown } from './error.ts';
+import { pathsOf, type Step } from './json-paths.ts';
+import type { Dialect } from './parse/lexer.ts';
 import { join, literal, type Sql, sql } from './sql-fragment.ts';
 
 /**
  * What an expression gives. `json`: a value of a record, of any JSON type, which its use decides; `timestamp`: a moment,
- * `datetime`: a date and time of day without a zone, both TIMESTAMP in the engine; `null`: NULL without a type.
+ * `datetime`: a date and time of day without a zone, both TIMESTAMP in the engine; `map`: a record whose values are asked for by dotted
+ * names, as JSON (attributes.ts); `null`: NULL without a type.
  */
 export type Kind =
   | 'text'
@@ -16,10 +20,8 @@ export type Kind =
   | 'interval'
   | 'json'
   | 'array'
+  | 'map'
   | 'null';
-
-/** A step into a JSON value: a member's name, or a place in an array, from 0. */
-export type Step = string | number;
 
 /**
  * A checked expression of the caller's. Every one is total: whatever values it meets, it gives NULL rather than an error,
@@ -44,6 +46,8 @@ export interface Expression {
   readonly maxExpansion?: number;
   readonly aggregate?: boolean;
   readonly window?: boolean;
+  /** Whether it may be NULL where no column is: in ClickHouse a sum of such values is NULL without any, and of others 0. */
+  readonly nullable?: boolean;
   /** Whether a subquery stands in it. */
   readonly nested?: boolean;
   /** Whether a column of the query that it stands in is in it, and whether one of a query farther out is. */
@@ -55,6 +59,31 @@ export interface Expression {
   readonly memberOf?: ColumnOf;
   /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
+  /** Of a condition: the values that a column has where it holds. */
+  readonly oneOf?: OneOf;
+}
+
+export interface OneOf {
+  readonly column: ColumnOf;
+  readonly values: readonly string[];
+}
+
+/** What a column is where all of these hold, or one of them; null where that is not known. */
+export function oneOfAll(parts: readonly Expression[], isAnd: boolean): OneOf | null {
+  const known = parts.flatMap(({ oneOf }) => oneOf ?? []);
+  const [first] = known;
+  const isSame = (other: OneOf) =>
+    other.column.relation === first?.column.relation && other.column.name === first.column.name;
+  if (!first) return null;
+  const same = known.filter(isSame);
+  if (isAnd)
+    return {
+      column: first.column,
+      values: first.values.filter((value) => same.every(({ values }) => values.includes(value))),
+    };
+  return same.length === parts.length
+    ? { column: first.column, values: same.flatMap(({ values }) => values) }
+    : null;
 }
 
 export interface ColumnOf {
@@ -89,7 +118,7 @@ function stringPieces(text: string): string[] {
 }
 
 /** NULL. The engine has functions of one name for several types, and would not know which of them is meant. */
-export const NULL: Expression = { kind: 'null', sql: 'null::varchar' };
+export const NULL: Expression = { kind: 'null', sql: 'null::varchar', nullable: true };
 
 /** What NULL is as a value of each kind. An array's is that of its elements, which whoever asks for one says. */
 const NULLS: Readonly<Record<Kind, string>> = {
@@ -102,24 +131,13 @@ const NULLS: Readonly<Record<Kind, string>> = {
   time: 'null::time',
   interval: 'null::interval',
   json: 'null::json',
+  map: 'null::json',
   array: 'null',
   null: NULL.sql as string,
 };
 
 /** Texts may grow this much within a query: functions that put texts together are not bounded by the memory limit. */
 export const MAX_EXPANSION = 32;
-
-const MEMBER_NAME = /^[^"\\*\p{Cc}]{1,256}$/u;
-
-/** The JSON path of `steps`, for the engine. Throws SqlRefused for names that a path cannot hold. */
-export function pathOf(steps: readonly Step[]): string {
-  const path = steps.map((step) => {
-    if (typeof step === 'number') return `[${step}]`;
-    if (!MEMBER_NAME.test(step)) reject(null, `A field cannot be called ${shown(step)}`);
-    return `."${step}"`;
-  });
-  return literal(`$${path.join('')}`);
-}
 
 /** A JSON value as an expression. */
 export function jsonOf(value: Sql, rest: Partial<Expression> = {}): Expression {
@@ -161,41 +179,15 @@ export function within(
   };
 }
 
-/**
- * The paths that may lead to a value: all objects; or arrays, of which the first element counts where no place is given; and the same by
- * keys with dashes.
- */
-export function pathsOf(steps: readonly Step[]): string[] {
-  const dashed = (step: Step) => (typeof step === 'string' ? step.replaceAll('_', '-') : step);
-  const last = steps.at(-1);
-  const named = [steps, ...(last === undefined ? [] : [[...steps.slice(0, -1), dashed(last)]])];
-  return [...new Set([...named, steps.map(dashed)].flatMap(pathsByName))];
-}
-
-function pathsByName(steps: readonly Step[]): string[] {
-  const names = steps.filter((step) => typeof step === 'string');
-  const plain = steps.every((step) => step === 0 || typeof step === 'string');
-  const places = steps.flatMap((step, i) => {
-    if (typeof step === 'number') return [step];
-    const nested = i > 0 && typeof steps[i - 1] === 'string';
-    return nested ? [0, step] : [step];
-  });
-  const rooted = typeof steps[0] === 'string' && names.length > 0 ? [[0, ...places]] : [];
-  const all = [...(plain ? [names] : []), places, ...rooted].map(pathOf);
-  return [...new Set(all)];
-}
-
-/** The same from an element that was unnested: of one that is an array itself, no element counts. */
-export function pathsFromElement(steps: readonly Step[]): string[] {
-  const paths = pathsOf(steps);
-  return typeof steps[0] === 'string' ? paths.filter((path) => !path.startsWith("'$[")) : paths;
-}
-
 /** What holds of an expression because it holds of a part of it. */
 export function flags(
   parts: readonly Expression[],
-): Pick<Expression, 'aggregate' | 'window' | 'nested' | 'own' | 'outer' | 'maxExpansion'> {
+): Pick<
+  Expression,
+  'aggregate' | 'window' | 'nullable' | 'nested' | 'own' | 'outer' | 'maxExpansion'
+> {
   return {
+    nullable: parts.some(({ nullable }) => nullable),
     aggregate: parts.some(({ aggregate }) => aggregate),
     window: parts.some(({ window }) => window),
     nested: parts.some(({ nested }) => nested),
@@ -216,6 +208,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   interval: 'an interval',
   json: 'a value',
   array: 'an array',
+  map: 'a map',
   null: 'NULL',
 };
 
@@ -255,6 +248,7 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
     case 'bool':
       if (readable)
         return sql`(case lower(${text}) when 'true' then true when 'false' then false end)`;
+      if (kind === 'number') return sql`(${value.sql} <> 0)`;
       break;
     case 'timestamp':
     case 'datetime':
@@ -293,6 +287,8 @@ function textOf(value: Expression, at: number | null): Sql {
       return fraction(value.sql, '%Y-%m-%d %H:%M:%S');
     case 'array':
       return reject(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
+    case 'map':
+      return sql`(${attributesJson(value.sql)})::varchar`;
     default:
       return sql`(${value.sql})::varchar`;
   }
@@ -310,8 +306,17 @@ function jsonText(value: Expression, at: number | null): Sql {
     : sql`to_json(${shownOf(value, at)})`;
 }
 
-/** The value as an answer shows it: timestamps as microseconds since the epoch, datetimes as ISO 8601. */
-export function shownOf(value: Expression, at: number | null): Sql {
+/**
+ * The value as an answer shows it: timestamps as microseconds since the epoch, datetimes as ISO 8601. To clients of ClickHouse timestamps
+ * are ISO 8601 as well, always with microseconds, and conditions are 1 and 0.
+ */
+export function shownOf(value: Expression, at: number | null, dialect: Dialect = 'bigquery'): Sql {
+  if (dialect === 'clickhouse') {
+    if (value.kind === 'timestamp') return sql`strftime(${value.sql}, '%Y-%m-%dT%H:%M:%S.%f')`;
+    if (value.kind === 'bool' && value.sql !== 'true' && value.sql !== 'false')
+      return sql`(${value.sql})::tinyint`;
+    if (value.kind === 'array') return shownArray(value, at, dialect);
+  }
   switch (value.kind) {
     case 'timestamp':
       return sql`epoch_us(${value.sql})`;
@@ -321,6 +326,8 @@ export function shownOf(value: Expression, at: number | null): Sql {
     case 'time':
     case 'interval':
       return sql`(${value.sql})::varchar`;
+    case 'map':
+      return attributesJson(value.sql);
     case 'array':
       return value.element === 'json' ? sql`to_json(${value.sql})` : shownArray(value, at);
     default:
@@ -328,11 +335,11 @@ export function shownOf(value: Expression, at: number | null): Sql {
   }
 }
 
-function shownArray(value: Expression, at: number | null): Sql {
+function shownArray(value: Expression, at: number | null, dialect: Dialect = 'bigquery'): Sql {
   const element = value.element ?? 'null';
   if (element === 'number' || element === 'text' || element === 'bool' || element === 'json')
     return value.sql;
-  return sql`list_transform(${value.sql}, lambda e: ${shownOf({ kind: element, sql: 'e' }, at)})`;
+  return sql`list_transform(${value.sql}, lambda e: ${shownOf({ kind: element, sql: 'e' }, at, dialect)})`;
 }
 
 /** A constant string, as an expression. */
@@ -410,6 +417,7 @@ export function sortKeys(value: Expression, at: number | null): Sql[] {
 /** The bytes that a value takes in an answer, about. */
 export function sizeOf(value: Sql, kind: Kind): Sql | null {
   if (kind === 'text') return sql`coalesce(strlen(${value}), 0)`;
-  if (kind === 'json' || kind === 'array') return sql`coalesce(strlen((${value})::varchar), 0)`;
+  if (kind === 'json' || kind === 'array' || kind === 'map')
+    return sql`coalesce(strlen((${value})::varchar), 0)`;
   return null;
 }

@@ -1,6 +1,7 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import {
   BEYOND_REACH,
+  DIALECTS,
   type Dialect,
   type Reach,
   SqlRefused,
@@ -29,14 +30,18 @@ export interface CallerSql {
   readonly dialect: Dialect;
 }
 
-/** Returns the caller's SQL in a request's parameters; null without any, when the saved query is meant. */
-export function parseCallerSql(search: URLSearchParams): CallerSql | null {
+/**
+ * Returns the caller's SQL in a request's parameters; null without any, when the saved query is meant, which may be such SQL itself. The
+ * dialect is the query's where none is named.
+ */
+export function parseCallerSql(search: URLSearchParams, query: SavedQuery): CallerSql | null {
   const [text = '', ...more] = search.getAll('sql');
   if (more.length > 0) throw fault('sql', `Expected "sql" once, got it ${more.length + 1} times.`);
-  if (text === '') return null;
-  const [dialect = 'bigquery', ...others] = search.getAll('dialect');
-  if ((dialect !== 'bigquery' && dialect !== 'duckdb') || others.length > 0)
-    throw fault('dialect', 'Expected "dialect" once, as bigquery or duckdb.');
+  if (text === '') return query.text === null ? null : { text: query.text, dialect: query.dialect };
+  const [given = query.dialect, ...others] = search.getAll('dialect');
+  const dialect = DIALECTS.find((known) => known === given);
+  if (!dialect || others.length > 0)
+    throw fault('dialect', `Expected "dialect" once, as ${DIALECTS.join(', ')}.`);
   return { text, dialect };
 }
 
@@ -204,7 +209,7 @@ function mayBeBeyondReach(error: unknown): boolean {
 }
 
 function run(
-  { sql, newest: question }: Translation,
+  { sql, newest: question, views: reads }: Translation,
   { windows, views }: SavedQuery,
   values: Values,
   newest: Newest,
@@ -212,7 +217,11 @@ function run(
 ): Promise<Rows> {
   if (!question || !windows) return ask(sql, {}, { maxBytes: MAX_BYTES });
   const { view, rows, sql: oldest, narrow } = question;
-  const sources = views.get(view.toLowerCase())?.tables.filter(isSource) ?? [];
+  const { arms, tables = [] } = views.get(view.toLowerCase()) ?? {};
+  const read = arms
+    ? arms.each.filter((arm) => reads.has(arm.view)).map((arm) => arm.view)
+    : tables;
+  const sources = read.flatMap((name) => views.get(name)?.tables ?? name).filter(isSource);
   return newest(
     { sources, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
     values,

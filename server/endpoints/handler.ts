@@ -77,7 +77,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
         'Expected SQL in "sql", got LQL in "lql": Logflare\'s own language is not read here.';
       throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'lql', detail }] });
     }
-    const own = query.sandboxing ? parseCallerSql(search) : null;
+    const own = query.sandboxing ? parseCallerSql(search, query) : null;
     const values = forBearer(query, readParameters(query, search), accessOf(response));
     const load = loader({ query, callerSql: own, values, redacted, format }, answers);
 
@@ -168,7 +168,13 @@ async function answer(
     ? await deps.callerSql.run({ asked: own, query, values: checked, signal })
     : { rows: await run(query, checked, deps, signal), sources: query.sources };
   return {
-    body: await encodeRows(format, rows, { redact: redacted ? redact : undefined }, store),
+    body: await encodeRows(
+      format,
+      rows,
+      // Clients of ClickHouse know no records as Logflare's clients do.
+      { redact: redacted ? redact : undefined, asStored: own?.dialect === 'clickhouse' },
+      store,
+    ),
     headers: {
       ...(await freshness(sources, deps)),
       'Tailpond-Truncated': String(rows.truncated),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { allSources, type Source } from '../../ingest/index.ts';
-import type { View } from '../caller-sql/index.ts';
+import { DIALECTS, type Dialect, type View } from '../caller-sql/index.ts';
 import type { Statement } from '../clickhouse/select.ts';
 import { PARAMETER_TYPES, type Parameter, type ParameterType } from '../http/route.ts';
 import { type Fail, translatePlaceholders } from './placeholders.ts';
@@ -39,6 +39,13 @@ export interface SavedQuery {
   readonly sql: string;
   /** The statement for ClickHouse, where rows are forwarded to it; filled in when the query is prepared. */
   readonly clickhouse: Statement | null;
+  /** How SQL of callers is read that does not say; the query itself is asked as such SQL, too, where it is not BigQuery's. */
+  readonly dialect: Dialect;
+  /** The query without its common table expressions, where it is asked as SQL of a caller. */
+  readonly text: string | null;
+  /** The view that has the rows of all sources, and its columns of JSON that are maps. */
+  readonly union: string | null;
+  readonly maps: readonly string[];
   /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
   readonly views: ReadonlyMap<string, View>;
   /** The sources that it reads; filled in as well. */
@@ -88,6 +95,9 @@ const DIRECTIVES = [
   'windows',
   'each_source',
   'empty_sources',
+  'union',
+  'maps',
+  'dialect',
 ];
 /** Directives that must be there, once. */
 const NEEDED = ['uuid', 'max_rows', 'caching', 'warming', 'sandboxing', 'redact_pii'];
@@ -149,11 +159,9 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
           `--! parameter must be: name type required|optional[=preset], description; a type is ${PARAMETER_TYPES.join(', ')} or words such as up|down`,
         ),
     );
+  const dialect = readDialect(one('dialect'), flag('sandboxing'), fail);
   const windows = readWindows(one('windows'), parameters, fail);
-  const { sql, used } = translatePlaceholders(
-    forEachSource(text, one('each_source'), one('empty_sources'), fail),
-    fail,
-  );
+  const { sql, used } = translatePlaceholders(eachSource(text, one, fail), fail);
   checkParameters(parameters, windows, used, fail);
 
   return {
@@ -170,6 +178,10 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     windows,
     pinned: used.has(PINNED_PROJECT),
     anyProject: used.has(ANY_PROJECT),
+    dialect,
+    text: dialect === 'bigquery' ? null : mainOf(lines, fail),
+    union: one('union')?.value ?? null,
+    maps: (one('maps')?.value ?? '').split(' ').filter((name) => name !== ''),
     sql,
     clickhouse: null,
     views: new Map(),
@@ -179,37 +191,73 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
 
 /**
  * The text with the common table expression that `--! each_source` names in it once for each source, and the source's name wherever that
- * name stands in it. What `--! empty_sources` lists and is not a source has one without rows. All but the first are on one line, so that
- * the lines behind keep their numbers.
+ * name stands in it. What `--! empty_sources` lists and is not a source has one without rows, and what `--! union` names becomes the rows
+ * of what it says for each source. All but the first are on one line, so that the lines behind keep their numbers.
  */
-function forEachSource(
-  text: string,
-  directive: Directive | undefined,
-  empty: Directive | undefined,
-  fail: Fail,
-): string {
-  if (!directive) return empty ? fail(empty.line, '--! empty_sources needs --! each_source') : text;
-  const { value: name, line } = directive;
-  if (!/^[a-z]\w*$/.test(name))
-    return fail(line, `--! each_source must be a name such as log_source, got "${name}"`);
-  const [definition] = new RegExp(`^${name} as \\([^]*?^\\)`, 'm').exec(text) ?? [];
-  if (!definition)
-    return fail(line, `--! each_source needs "${name} as (", and ")" on a line of its own`);
-  if (definition.includes('--'))
-    return fail(line, `--! each_source: no comment may stand in ${name}`);
-  const named = (source: string) => definition.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
+function eachSource(text: string, one: (key: string) => Directive | undefined, fail: Fail): string {
+  const directive = one('each_source');
+  const [empty, union] = [one('empty_sources'), one('union')];
+  if (!directive) {
+    const other = empty ?? union;
+    return other ? fail(other.line, `--! ${other.key} needs --! each_source`) : text;
+  }
+  const { value: name } = directive;
+  const definition = definitionOf(text, directive, fail);
   const sources = allSources();
+  const named = (source: string) => definition.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
   const [first = '', ...others] = sources.map(named);
   const absent = (empty?.value ?? '').split(' ').filter((each) => each && !sources.includes(each));
   const unfit = absent.find((each) => !/^[a-z]\w*$/.test(each));
   if (unfit) fail(empty?.line ?? 1, `--! empty_sources must be names, got "${unfit}"`);
   const all = [
     first,
-    ...others.map((copy) => copy.replaceAll(/\s+/g, ' ')),
+    ...others.map(onOneLine),
     ...absent.map((each) => `${each} as (select * from ${sources[0]} where false)`),
   ].join(', ');
-  // A function, since `$` in the text would mean something.
-  return text.replace(definition, () => all);
+  // Functions, since `$` in the text would mean something.
+  const repeated = text.replace(definition, () => all);
+  if (!union) return repeated;
+  const whole = definitionOf(text, union, fail);
+  const body = whole.slice(whole.indexOf('(') + 1, -1);
+  const arms = sources.map((source, i) => {
+    const arm = body.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), source);
+    return i === 0 ? arm : onOneLine(arm);
+  });
+  return repeated.replace(whole, () => `${union.value} as (${arms.join(' union all ')})`);
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+/** The common table expression that a directive names. */
+function definitionOf(text: string, { key, value, line }: Directive, fail: Fail): string {
+  if (!/^[a-z]\w*$/.test(value))
+    return fail(line, `--! ${key} must be a name such as log_source, got "${value}"`);
+  const [definition] = new RegExp(`^${value} as \\([^]*?^\\)`, 'm').exec(text) ?? [];
+  if (!definition)
+    return fail(line, `--! ${key} needs "${value} as (", and ")" on a line of its own`);
+  return definition.includes('--')
+    ? fail(line, `--! ${key}: no comment may stand in ${value}`)
+    : definition;
+}
+
+function readDialect(directive: Directive | undefined, isSandboxed: boolean, fail: Fail): Dialect {
+  if (!directive) return 'bigquery';
+  const { value, line } = directive;
+  if (!isSandboxed) fail(line, '--! dialect is for SQL of callers, which needs --! sandboxing: on');
+  return (
+    DIALECTS.find((known) => known === value) ??
+    fail(line, `--! dialect must be one of ${DIALECTS.join(', ')}, got "${value}"`)
+  );
+}
+
+/** The text of the SELECT that a query ends with. */
+function mainOf(lines: readonly string[], fail: Fail): string {
+  const from = lines.findIndex((line) => /^select\b/i.test(line));
+  return from < 0
+    ? fail(1, '--! dialect needs the last SELECT to begin a line')
+    : lines.slice(from).join('\n');
 }
 
 interface Directive {
@@ -261,7 +309,10 @@ function readWindows(
   const [, source, rows, from, until] =
     /^(\w+)\s+([1-9]\d*)\s+(\w+)\s+(\w+)$/.exec(directive.value) ?? [];
   if (!source || !rows || !from || !until) {
-    return fail(directive.line, '--! windows must be: source rows from-parameter until-parameter');
+    return fail(
+      directive.line,
+      '--! windows must be: source-or-view rows from-parameter until-parameter',
+    );
   }
   for (const name of [from, until]) {
     const parameter = parameters.find((candidate) => candidate.name === name);

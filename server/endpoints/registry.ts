@@ -74,13 +74,15 @@ export async function loadEndpoints(
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    const { views, tables, sql } = await partsOf(query.sql, store, isForwarded ? FETCHED : null);
+    const { views, tables, sql } = await partsOf(query, store, isForwarded ? FETCHED : null);
     all.push({
       ...query,
       sql,
-      clickhouse: isForwarded
-        ? readStatement(query, join(dirname(file), 'clickhouse', basename(file)), columns)
-        : null,
+      // What is asked as SQL of a caller is asked over fetched rows.
+      clickhouse:
+        isForwarded && query.text === null
+          ? readStatement(query, join(dirname(file), 'clickhouse', basename(file)), columns)
+          : null,
       views: query.sandboxing ? views : new Map(),
       sources: tables.filter(isSource),
     });
@@ -136,7 +138,8 @@ async function prepare(
   if (!select) throw new QueryFileError(file, 1, 'it must be one SELECT');
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice) throw new QueryFileError(file, 1, `two columns of its result are called ${twice}`);
-  if (query.windows && !isSource(query.windows.source)) {
+  const isView = query.windows?.source === query.union;
+  if (query.windows && !isSource(query.windows.source) && !isView) {
     throw new QueryFileError(
       file,
       1,

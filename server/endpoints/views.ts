@@ -1,5 +1,5 @@
 import { isSource, type Source } from '../../ingest/index.ts';
-import type { FetchedView, Kind, View } from '../caller-sql/index.ts';
+import type { Arm, Arms, FetchedView, Kind, View } from '../caller-sql/index.ts';
 import { type MemberColumns, pathKey } from '../records/shapes.ts';
 import {
   columnOf,
@@ -9,6 +9,7 @@ import {
   type Store,
   shipped,
 } from '../store/index.ts';
+import type { SavedQuery } from './query-file.ts';
 
 /** The syntax tree of a statement, as far as it matters here. */
 interface Tree {
@@ -74,7 +75,7 @@ export interface FetchedNames {
  * tables of sources. Throws what the engine finds wrong with it.
  */
 export async function partsOf(
-  sql: string,
+  { sql, union, maps }: Pick<SavedQuery, 'sql' | 'union' | 'maps'>,
   readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
   fetched: FetchedNames | null = null,
 ): Promise<Parts> {
@@ -94,6 +95,8 @@ export async function partsOf(
   const definitions = statement?.cte_map.map ?? [];
   const names = definitions.map(({ key }) => key.toLowerCase());
   const views = new Map<string, View>();
+  /** The rows of sources by the names of their views, with the columns of members. */
+  const wholes = new Map<string, Whole>();
   const tables = (part: unknown) => [
     ...new Set(
       namedBy(part).flatMap((name) => views.get(name)?.tables ?? [name.replace(/^main\./, '')]),
@@ -112,25 +115,36 @@ export async function partsOf(
     const { columns, types } = await readers.describe(body);
     const rows = earlier.length === 0 ? rowsOf(node) : null;
     const own = rows && setOf(rows, readers.members);
-    const set = fetched && own ? shipped(own) : own;
+    const set = own && fetched ? shipped(own.set) : (own?.set ?? null);
     const more = [
       ...(fetched && rows ? [fetched.times] : []),
       ...(set ? columnsOf(set, fetched !== null) : []),
     ];
     const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
     const source = fetched ? withTables(wide, fetched, names) : wide;
+    if (rows) {
+      const called = (node: SelectNode) => ({
+        key,
+        value: { ...value, query: { ...value.query, node } },
+      });
+      const plain = fetched ? withTables(alone, fetched, names) : alone;
+      wholes.set(key.toLowerCase(), { plain: called(plain), wide: called(source), set });
+    }
+    const arms = key === union ? await armsOf(node, wholes, deserialized) : null;
     views.set(key.toLowerCase(), {
       name: key,
       sql: fetched || set ? await deserialized(source) : body,
       ...(fetched && rows
         ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
         : {}),
-      ...(set
-        ? { members: new Map([['metadata', memberColumns(set)]]), texts: textColumns(node) }
+      ...(set && own
+        ? { members: new Map([[own.name, memberColumns(set)]]), texts: textColumns(node) }
         : {}),
+      ...(arms ? { arms } : {}),
       columns: columns.flatMap((name, i) => {
         const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
-        return kind ? [{ name, kind }] : [];
+        if (!kind) return [];
+        return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
       }),
       tables: tables(node),
     });
@@ -200,15 +214,74 @@ function rowsOf(node: SelectNode): TableRows | null {
   return isSame && columns.length === list.length ? { source: name, columns } : null;
 }
 
-/** The members that have columns in the table whose rows a view gives, with `metadata` as it is; null for any other view. */
-function setOf({ source, columns }: TableRows, sets: Store['members']): MemberSet | null {
+/** The view of a source's rows, without and with the columns of members. */
+interface Whole {
+  readonly plain: Definition;
+  readonly wide: Definition;
+  readonly set: MemberSet | null;
+}
+
+/** The SELECTs of a union, each of the rows of one source, which a constant column of them names. Throws where it is another. */
+async function armsOf(
+  node: SelectNode,
+  wholes: ReadonlyMap<string, Whole>,
+  deserialized: (node: SelectNode) => Promise<string>,
+): Promise<Arms> {
+  const arms: Arm[] = [];
+  let column = '';
+  for (const arm of selectsOf(node)) {
+    const view = String(arm.from_table?.table_name ?? '').toLowerCase();
+    const whole = wholes.get(view);
+    const constant = arm.select_list?.find((item) => textOf(item) === view);
+    if (!whole || !constant?.alias)
+      throw new Error('BUG: --! union has an arm that is not the rows of a source, with its name');
+    column = constant.alias;
+    const { set } = whole;
+    const more = set ? ['member_state', ...set.members.map(columnOf)].map(columnRef) : [];
+    const { select_list: list = [] } = arm;
+    const wide = { ...arm, select_list: [...list, ...more], cte_map: { map: [whole.wide] } };
+    arms.push({
+      value: view,
+      view,
+      sql: await deserialized({ ...arm, cte_map: { map: [whole.plain] } }),
+      wide: await deserialized(wide),
+      members: set && memberColumns(set),
+    });
+  }
+  return { column, each: arms };
+}
+
+/** The SELECTs that a set operation puts together, in their order. */
+function selectsOf(node: SelectNode): SelectNode[] {
+  const { left, right, children } = node as unknown as Readonly<Record<string, SelectNode>>;
+  if (Array.isArray(children)) return children.flatMap(selectsOf);
+  return left && right ? [...selectsOf(left), ...selectsOf(right)] : [node];
+}
+
+/** The text of a constant; null for anything else. */
+function textOf(item: SelectItem): string | null {
+  const { value } = item as { readonly value?: { readonly value?: unknown } };
+  return item.class === 'CONSTANT' && typeof value?.value === 'string' ? value.value : null;
+}
+
+/**
+ * The members that have columns in the table whose rows a view gives, with `metadata` as it is, and what that is called; null for any other
+ * view.
+ */
+function setOf(
+  { source, columns }: TableRows,
+  sets: Store['members'],
+): { readonly set: MemberSet; readonly name: string } | null {
   // What stands there besides could take a column's name, or be another each time that it is asked.
   const isPlain = columns.every(
     ({ name }) => !/^(?:(?:member_state|text_block)$|metadata\.)/.test(name),
   );
-  const named = columns.filter(({ name }) => name === 'metadata');
-  const isMetadata = named.length === 1 && named[0]?.column === 'metadata';
-  return isPlain && isMetadata ? (sets.get(source) ?? null) : null;
+  const [metadata, ...others] = columns.filter(({ column }) => column === 'metadata');
+  const isTaken = columns.some((each) => each !== metadata && each.name === 'metadata');
+  const set = sets.get(source);
+  return isPlain && metadata && others.length === 0 && !isTaken && set
+    ? { set, name: metadata.name }
+    : null;
 }
 
 /** Clauses of an expression that gives the same for each row. */

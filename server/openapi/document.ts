@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { DIALECTS } from '../caller-sql/index.ts';
 import { QUERY } from '../endpoints/index.ts';
 import type { SavedQuery } from '../endpoints/query-file.ts';
 import { FORMATS, MEDIA_TYPES } from '../formats/index.ts';
@@ -60,7 +61,7 @@ function describedQuery(route: Route, query: SavedQuery): Described {
   const own: Parameter[] = query.sandboxing
     ? [
         optional('sql', 'string', "a caller's SQL over the views, instead of the query"),
-        optional('dialect', ['bigquery', 'duckdb'], 'of that SQL', 'bigquery'),
+        optional('dialect', DIALECTS, 'of that SQL', query.dialect),
       ]
     : [];
   return {

@@ -107,7 +107,7 @@ interface Zone {
  * A zone by its name, or by its distance from UTC, which the engine does not take: `+05:30`; for times that come of `args`. Throws SqlRefused
  * for another text.
  */
-function zoneOf(value: Expression, args: readonly Expression[], info: Call): Zone {
+export function zoneOf(value: Expression, args: readonly Expression[], info: Call): Zone {
   const zone = constantText(value, info);
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d?)(?::([0-5]\d))?$/.exec(zone) ?? [];
   if (sign && Number(hours) <= 14) {

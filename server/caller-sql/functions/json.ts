@@ -1,15 +1,7 @@
 import { reject, shown } from '../error.ts';
+import { pathsOf, type Step } from '../json-paths.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
-import {
-  as,
-  type Expression,
-  flags,
-  jsonOf,
-  nameOf,
-  pathsOf,
-  type Step,
-  within,
-} from '../typed-expression.ts';
+import { as, type Expression, flags, jsonOf, nameOf, within } from '../typed-expression.ts';
 import { arrayLength } from './array.ts';
 import type { Functions } from './builder.ts';
 import {

@@ -1,14 +1,7 @@
 import { dictionary } from '../dictionary.ts';
 import { reject } from '../error.ts';
 import type { Token } from './lexer.ts';
-import { closeOf, comma, is, type Partners, split, symbol, word } from './tokens.ts';
-
-/** Words that are reserved to the engine's parser but name columns in BigQuery. */
-const RESERVED = new Set(
-  'analyse analyze asymmetric both check column constraint deferrable describe do foreign grant initially lambda leading only placing primary references show some summarize symmetric table trailing unique user variadic'.split(
-    ' ',
-  ),
-);
+import { closeOf, comma, is, type Partners, RESERVED, split, symbol, word } from './tokens.ts';
 
 /** BigQuery's types by the names of the engine; its TIMESTAMP is a moment, its DATETIME is not. */
 const TYPES = dictionary<string>({

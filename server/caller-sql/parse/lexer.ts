@@ -1,8 +1,12 @@
 import { dictionary } from '../dictionary.ts';
 import { reject, shown } from '../error.ts';
 
-/** `bigquery`: as Supabase Studio writes it; `duckdb`: standard strings and quoted names. */
-export type Dialect = 'bigquery' | 'duckdb';
+/**
+ * `bigquery`: as Supabase Studio writes it; `clickhouse`: as it writes it since 2026, for `logs.all.otel`; `duckdb`: standard strings and
+ * quoted names.
+ */
+export const DIALECTS = ['bigquery', 'clickhouse', 'duckdb'] as const;
+export type Dialect = (typeof DIALECTS)[number];
 
 /**
  * A piece of the caller's SQL. `value` is what it means: of a string its characters, of a quoted name the name, of a
@@ -17,7 +21,11 @@ export interface Token {
   readonly at: number;
 }
 
-const BLANKS = { bigquery: /\s+|--[^\n]*|#[^\n]*/y, duckdb: /\s+|--[^\n]*/y };
+const BLANKS: Readonly<Record<Dialect, RegExp>> = {
+  bigquery: /\s+|--[^\n]*|#[^\n]*/y,
+  clickhouse: /\s+|--[^\n]*|#[ !][^\n]*/y,
+  duckdb: /\s+|--[^\n]*/y,
+};
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const SYMBOL =
@@ -67,6 +75,8 @@ const QUOTES = ["'''", '"""', "'", '"'];
 
 function string(text: string, at: number, dialect: Dialect): [Token, number] | null {
   if (dialect === 'duckdb') return text[at] === "'" ? standardString(text, at) : null;
+  if (dialect === 'clickhouse')
+    return text[at] === "'" ? quoted(text, at, at, "'", clickhouseEscape) : null;
   const prefix = /^(?:rb|br|r|b)(?=['"])/i.exec(text.slice(at, at + 3))?.[0].toLowerCase() ?? '';
   if (prefix.includes('b')) reject(at, 'Bytes are not supported, only strings');
   const start = at + prefix.length;
@@ -74,18 +84,21 @@ function string(text: string, at: number, dialect: Dialect): [Token, number] | n
   if (!quote) return null;
   // Three quotes may also be the beginning of a short string with a doubled quote in it.
   if (quote.length === 3 && text.indexOf(quote, start + 3) < 0) {
-    return quoted(text, at, start, quote.slice(0, 1), prefix !== '');
+    return quoted(text, at, start, quote.slice(0, 1), prefix === '' ? escaped : raw);
   }
-  return quoted(text, at, start, quote, prefix !== '');
+  return quoted(text, at, start, quote, prefix === '' ? escaped : raw);
 }
 
-/** A string of BigQuery's: backslash escapes, unless it is raw; a doubled quote is one, too, as clients escape it so. */
+/** What a backslash and what follows it mean, and how many characters that is. */
+type Escape = (text: string, at: number) => [string, number];
+
+/** A string with escapes that begin with a backslash; a doubled quote is one, too, as clients escape it so. */
 function quoted(
   text: string,
   at: number,
   start: number,
   quote: string,
-  raw: boolean,
+  readEscape: Escape,
 ): [Token, number] {
   let value = '';
   for (let i = start + quote.length; i < text.length; ) {
@@ -98,20 +111,14 @@ function quoted(
       return [{ kind: 'string', value: sound(value, at), text: value, at }, i + quote.length - at];
     }
     const character = text[i] ?? '';
-    if (character !== '\\') {
-      value += character;
-      i++;
-    } else if (raw) {
-      value += text.slice(i, i + 2);
-      i += 2;
-    } else {
-      const [meant, length] = escaped(text, i);
-      value += meant;
-      i += length;
-    }
+    const [meant, length] = character === '\\' ? readEscape(text, i) : [character, 1];
+    value += meant;
+    i += length;
   }
   return reject(at, 'This string does not end');
 }
+
+const raw: Escape = (text, at) => [text.slice(at, at + 2), 2];
 
 const ESCAPES = dictionary<string>({
   a: '\x07',
@@ -145,6 +152,37 @@ function escaped(text: string, at: number): [string, number] {
   return [String.fromCodePoint(code), whole.length];
 }
 
+const CLICKHOUSE_ESCAPES = dictionary<string>({
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '0': '\0',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  '`': '`',
+  '/': '/',
+  '=': '=',
+});
+
+/** What is no escape to ClickHouse stays with its backslash, so that `'\\d'` and `'\d'` are one regular expression. */
+function clickhouseEscape(text: string, at: number): [string, number] {
+  const next = text[at + 1] ?? '';
+  const simple = CLICKHOUSE_ESCAPES[next];
+  if (simple !== undefined) return [simple, 2];
+  const code = /^\\x([\da-fA-F]{2})/.exec(text.slice(at, at + 4))?.[1];
+  if (!code) return [text.slice(at, at + 2), 2];
+  const byte = Number.parseInt(code, 16);
+  return byte < 0x80
+    ? [String.fromCharCode(byte), 4]
+    : reject(at, 'Bytes are not supported, only strings');
+}
+
 function standardString(text: string, at: number): [Token, number] {
   const [whole, value = ''] =
     /^'((?:[^']|'')*)'/.exec(text.slice(at)) ?? reject(at, 'This string does not end');
@@ -160,13 +198,24 @@ function sound(value: string, at: number): string {
     : reject(at, 'A string may not hold half of a surrogate pair');
 }
 
+const NAME_QUOTES: Readonly<Record<Dialect, readonly string[]>> = {
+  bigquery: ['`'],
+  clickhouse: ['`', '"'],
+  duckdb: ['"'],
+};
+
 function name(text: string, at: number, dialect: Dialect): [Token, number] | null {
-  const quote = dialect === 'bigquery' ? '`' : '"';
-  if (text[at] !== quote) return null;
-  const pattern = quote === '`' ? /^`((?:[^`\\]|\\.)*)`/s : /^"((?:[^"]|"")*)"/;
+  const quote = text[at] ?? '';
+  if (!NAME_QUOTES[dialect].includes(quote)) return null;
+  const isStandard = dialect === 'duckdb';
+  const pattern = isStandard
+    ? /^"((?:[^"]|"")*)"/
+    : quote === '`'
+      ? /^`((?:[^`\\]|\\.)*)`/s
+      : /^"((?:[^"\\]|\\.)*)"/s;
   const [whole, inner = ''] =
     pattern.exec(text.slice(at)) ?? reject(at, 'This quoted name does not end');
-  const value = quote === '`' ? inner.replace(/\\(.)/gs, '$1') : inner.replaceAll('""', '"');
+  const value = isStandard ? inner.replaceAll('""', '"') : inner.replace(/\\(.)/gs, '$1');
   if (value === '') reject(at, 'A name may not be empty');
   return [{ kind: 'name', value: sound(value, at), text: whole, at }, whole.length];
 }

@@ -1,5 +1,6 @@
 import { reject, shown } from '../error.ts';
-import { translated } from './bigquery.ts';
+import { translated as fromBigQuery } from './bigquery.ts';
+import { translated as fromClickHouse } from './clickhouse.ts';
 import type { Dialect, Token } from './lexer.ts';
 import { brackets, is } from './tokens.ts';
 
@@ -19,15 +20,20 @@ export interface ParserInput {
   placeOf(word: string): number | null;
 }
 
-/** Writes tokens as the engine's parser reads them. Throws SqlRefused for what it could not. */
-export function parserInput(tokens: readonly Token[], dialect: Dialect): ParserInput {
+/** Writes tokens as the engine's parser reads them; `written` is the text that they are of. Throws SqlRefused for what it could not. */
+export function parserInput(tokens: readonly Token[], dialect: Dialect, written = ''): ParserInput {
   const statement = single(tokens);
   const [first] = statement;
   if (!is(first, 'select', 'with', '(')) reject(first?.at ?? null, 'Only SELECT is allowed');
   groupingSets(statement);
   cases(statement);
   const partners = brackets(statement);
-  const words = dialect === 'bigquery' ? translated(statement, partners) : statement;
+  const words =
+    dialect === 'bigquery'
+      ? fromBigQuery(statement, partners)
+      : dialect === 'clickhouse'
+        ? fromClickHouse(statement, written)
+        : statement;
 
   let text = '';
   const places: [number, number][] = [];
@@ -39,7 +45,7 @@ export function parserInput(tokens: readonly Token[], dialect: Dialect): ParserI
   };
   for (const token of words) {
     places.push([text.length, token.at]);
-    text += `${written(token, placeholder)} `;
+    text += `${spelled(token, placeholder)} `;
   }
   return {
     text,
@@ -65,7 +71,7 @@ function originOf(places: readonly (readonly [number, number])[], at: number): n
   return places[low]?.[1] ?? 0;
 }
 
-function written({ kind, value, text, at }: Token, placeholder: (value: string) => string): string {
+function spelled({ kind, value, text, at }: Token, placeholder: (value: string) => string): string {
   if (kind === 'string') return `'${placeholder(value)}'`;
   if (kind === 'name') return `"${placeholder(value)}"`;
   if (kind === 'parameter') return `$${value}`;

@@ -4,6 +4,13 @@ import type { Token } from './lexer.ts';
 /** Open brackets; the engine's parser and ours recurse. */
 const MAX_DEPTH = 60;
 
+/** Words that are reserved to the engine's parser but are names in other dialects. */
+export const RESERVED = new Set(
+  'analyse analyze asymmetric both check column constraint deferrable describe do foreign grant initially lambda leading only placing primary references show some summarize symmetric table trailing unique user variadic'.split(
+    ' ',
+  ),
+);
+
 /** The number of the partner of each bracket. */
 export type Partners = ReadonlyMap<Token, Token>;
 

@@ -83,7 +83,9 @@ export function cast(
   if (kind === 'interval') return made(kind, intervalOf(value, at), [value]);
   if (kind === 'bool' && value.kind === 'number')
     return made(kind, sql`(${value.sql} <> 0)`, [value]);
-  return made(wanted, as(value, wanted, at), [value]);
+  const cast = as(value, wanted, at);
+  const isCut = context.dialect === 'clickhouse' && wanted === 'datetime';
+  return made(wanted, isCut ? sql`date_trunc('second', ${cast})` : cast, [value]);
 }
 
 /** Returns what is cast to a number: for a whole number, only the digits of a text. */

@@ -22,8 +22,28 @@ export interface View {
   readonly members?: ReadonlyMap<string, MemberColumns>;
   /** The columns that hold texts as they are stored, where its rows are those of a table with text filters. */
   readonly texts?: ReadonlySet<string>;
+  /** Where it is the rows of several views together: those, which are named by a column of it. */
+  readonly arms?: Arms;
   /** Where its rows are fetched before they are asked, and each is one of a source: how the view makes it of that one. */
   readonly fetched?: FetchedView;
+}
+
+/** The views whose rows a view has together. */
+export interface Arms {
+  /** The column that tells which one a row is of. */
+  readonly column: string;
+  readonly each: readonly Arm[];
+}
+
+export interface Arm {
+  /** What that column has. */
+  readonly value: string;
+  /** The view that its rows are of, by its name in lower case. */
+  readonly view: string;
+  readonly sql: string;
+  /** The same with the columns of `members`, of the JSON that the view's map is. */
+  readonly wide: string;
+  readonly members: MemberColumns | null;
 }
 
 export interface FetchedView {
@@ -88,7 +108,7 @@ export interface Context {
   /** What stands in columns of each row that passes the WHERE beside it. */
   readonly texts: TextIn[];
   /** For each view in a FROM clause, what the statement as it is written reads of it. */
-  readonly reads: ((written: string) => Reads)[];
+  readonly reads: ((written: string) => readonly Reads[])[];
   /** Where a row may stand for several: how many, once FROM is read. Null where each row is one. */
   readonly counting: { times: Sql | null } | null;
   /** A number that no other name of this translation has. */

@@ -53,7 +53,7 @@ function named(context: Context, node: TreeNode, outer: Scope, at: number | null
     );
   }
   joins(1, outer, at);
-  context.read.add(key);
+  if (!view.arms) context.read.add(key);
   return tableFrom(
     context,
     alias,

@@ -1,8 +1,17 @@
 import { reject, SqlRefused, shown, Uncountable } from '../error.ts';
-import { type Call, functionOf, made } from '../functions/index.ts';
+import { type Call, functionOf, made, type SqlFunction } from '../functions/index.ts';
+import type { Dialect } from '../parse/lexer.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
-import { as, type Expression, NULL, sortKeys, textLiteral } from '../typed-expression.ts';
+import {
+  as,
+  type Expression,
+  flags,
+  NULL,
+  nameOf,
+  sortKeys,
+  textLiteral,
+} from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { INTERVALS, interval } from './intervals.ts';
 import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
@@ -40,7 +49,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   const children = nodesOf(node.children);
   const of = (child: TreeNode) => context.expression(child, scope);
 
-  if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), at);
+  if (ARITHMETIC.has(name)) return arithmetic(name, children.map(of), context.dialect, at);
   const like = LIKES[name];
   if (like) return likeness(like, children.map(of), context.dialect, at);
   if (INTERVALS[name] !== undefined) return interval(name, children.map(of), at);
@@ -52,7 +61,11 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
     return called(context, 'regexp_contains', [value, textLiteral(`^(?:${expression})$`)], at);
   }
 
-  const spec = functionOf(name) ?? reject(at, notThere(name));
+  if (name === 'arrayjoin' && context.dialect === 'clickhouse')
+    return arrayJoin(node, children.map(of), scope, at);
+  const found = functionOf(name, context.dialect);
+  const base = found ? null : conditional(name, context.dialect);
+  const spec = found ?? base ?? reject(at, notThere(name));
   if (children.length < spec.least || children.length > spec.most)
     reject(
       at,
@@ -65,7 +78,9 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   if (!spec.aggregate && (node.distinct || node.filter || isOrdered))
     reject(at, `${name.toUpperCase()} is not an aggregate function`);
   const words = new Map((spec.words ?? []).flatMap((index) => bareWord(context, children, index)));
-  let args = children.map((child, i) => (words.has(i) ? NULL : of(child)));
+  const inner = spec.aggregate ? { ...scope, noAggregates: true } : scope;
+  const argument = (child: TreeNode) => context.expression(child, inner);
+  let args = children.map((child, i) => (words.has(i) ? NULL : argument(child)));
   // Of these a literal need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (HOLDERS.has(name)) context.count('aggregates of values in order', at);
@@ -76,7 +91,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
     // To the engine it would be one of the outer query.
     if (args.some(({ outer }) => outer) && !args.some(({ own }) => own))
       reject(at, `${name.toUpperCase()} takes nothing but columns of an outer query here`);
-    if (node.filter) args = filtered(name, args, of(nodeOf(node.filter)), at);
+    if (node.filter) args = filtered(name, args, argument(nodeOf(node.filter)), at);
   }
   try {
     return spec.build(args, {
@@ -96,6 +111,46 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   }
 }
 
+/** ClickHouse's `sumIf(value, condition)` of `sum`; null where there is no such aggregate. */
+function conditional(name: string, dialect: Dialect): SqlFunction | null {
+  const [, base] = /^(\w+)if$/.exec(name) ?? [];
+  const plain = base && dialect === 'clickhouse' ? functionOf(base, dialect) : undefined;
+  if (!plain?.aggregate) return null;
+  // Of a maximum by another value that comes first, too; what stands in the first brackets comes last.
+  const place = /^arg(?:min|max)$/.test(base ?? '') ? 2 : 1;
+  return {
+    ...plain,
+    least: plain.least + 1,
+    most: plain.most + 1,
+    build(args, info) {
+      const condition = args[place] ?? args.at(-1);
+      if (!condition) throw new Error('BUG: arguments are counted');
+      const test = as(condition, 'bool', info.at);
+      const [value, ...rest] = args.filter((each) => each !== condition);
+      if (!value) return reject(info.at, `${name.toUpperCase()} takes a value and a condition`);
+      const some = { ...value, sql: sql`case when ${test} then ${value.sql} end` };
+      const whole = { ...some, ...flags([value, condition]), nullable: value.nullable ?? false };
+      return plain.build([whole, ...rest], info);
+    },
+  };
+}
+
+/** `arrayJoin(list)`: a row for each element, all that is asked for beside it. */
+function arrayJoin(
+  node: TreeNode,
+  [list, ...more]: readonly Expression[],
+  scope: Scope,
+  at: number | null,
+): Expression {
+  if (!list || more.length > 0) return reject(at, 'ARRAYJOIN takes one argument');
+  if (list.kind !== 'array')
+    return reject(at, `ARRAYJOIN takes an array, got ${nameOf(list.kind)}`);
+  if (list.aggregate || list.window || !scope.arrayJoin)
+    return reject(at, 'ARRAYJOIN cannot take what an aggregate function gives');
+  const same = JSON.stringify(node, (key, value) => (key === 'query_location' ? undefined : value));
+  return scope.arrayJoin(same, list);
+}
+
 /** A literal text as one that is not known to be a literal, and need not be right. */
 export function unsure(value: Expression): Expression {
   return value.kind === 'text'
@@ -110,7 +165,7 @@ export function called(
   args: readonly Expression[],
   at: number | null,
 ): Expression {
-  const spec = functionOf(name);
+  const spec = functionOf(name, context.dialect);
   if (!spec) throw new Error(`BUG: no function ${name}`);
   return spec.build(args, bareCall(context, name, at));
 }

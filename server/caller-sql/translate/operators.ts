@@ -34,7 +34,11 @@ export function comparison(
     left.literal === undefined ? [left, right] : [right, left];
   const texts =
     operator === '=' && kind === 'text' && text !== undefined ? textsHeldBy(value, [text]) : [];
-  return { ...made('bool', compared(operator, left, right, at), [left, right]), texts };
+  const oneOf =
+    operator === '=' && kind === 'text' && text !== undefined && value.column
+      ? { oneOf: { column: value.column, values: [text] } }
+      : {};
+  return { ...made('bool', compared(operator, left, right, at), [left, right]), texts, ...oneOf };
 }
 
 export function compared(
@@ -67,6 +71,7 @@ export const LIKES = dictionary<string>({
 export function arithmetic(
   operator: string,
   args: readonly Expression[],
+  dialect: Dialect,
   at: number | null,
 ): Expression {
   const [left, right] = args;
@@ -85,6 +90,10 @@ export function arithmetic(
       guarded(args, sql`(${moment.sql}) ${operator} (${other.sql})`),
       args,
     );
+  }
+  if (dialect === 'clickhouse' && moment && moment.kind !== 'date') {
+    const bySeconds = secondsApart(operator, left, right, at);
+    if (bySeconds) return bySeconds;
   }
   if (moment && isMoment(other.kind) && operator === '-') {
     return made(
@@ -107,6 +116,24 @@ export function arithmetic(
       : sql`(${a ?? ''} ${operator} ${b ?? ''})`,
     args,
   );
+}
+
+/** ClickHouse counts moments in seconds: their difference, and what is added to one. */
+function secondsApart(
+  operator: string,
+  left: Expression,
+  right: Expression,
+  at: number | null,
+): Expression | null {
+  const args = [left, right];
+  if (isMoment(left.kind) && isMoment(right.kind) && operator === '-') {
+    const [a, b] = args.map((each) => sql`epoch_us(${as(each, 'timestamp', at)})`);
+    return made('number', sql`((${a ?? ''} - ${b ?? ''}) / 1000000)`, args);
+  }
+  if (right.kind !== 'number' || (operator !== '+' && operator !== '-')) return null;
+  const number = sql`(${right.sql})::double`;
+  const interval = sql`(case when abs(${number}) <= 315e8 then to_seconds(${number}) end)`;
+  return made(left.kind, guarded(args, sql`(${left.sql}) ${operator} ${interval}`), args);
 }
 
 /** Characters of a LIKE pattern that is matched as a regular expression, at most. */
@@ -132,6 +159,7 @@ export function likeness(
   const parts = partsOf(
     ignoresCase ? pattern.literal.toLowerCase() : pattern.literal,
     markOf(mark, dialect, at),
+    dialect === 'clickhouse' && !mark,
     at,
   );
   const found = matched(ignoresCase ? sql`lower(${read})` : read, parts, at);
@@ -166,7 +194,12 @@ function textsOfParts(parts: readonly Part[]): string[] {
   return parts.flatMap((part) => (typeof part === 'object' ? [part.text] : []));
 }
 
-function partsOf(pattern: string, mark: string | null, at: number | null): Part[] {
+function partsOf(
+  pattern: string,
+  mark: string | null,
+  isLenient: boolean,
+  at: number | null,
+): Part[] {
   const parts: Part[] = [];
   let text = '';
   const flush = () => {
@@ -176,7 +209,9 @@ function partsOf(pattern: string, mark: string | null, at: number | null): Part[
   const characters = [...pattern];
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? '';
-    if (character === mark) {
+    const next = characters[i + 1] ?? '';
+    // ClickHouse takes a backslash before other characters for itself.
+    if (character === mark && (!isLenient || '%_\\'.includes(next))) {
       text += characters[++i] ?? reject(at, 'The pattern ends in its escape character');
     } else if (character === '%' || character === '_') {
       flush();
@@ -189,7 +224,7 @@ function partsOf(pattern: string, mark: string | null, at: number | null): Part[
 
 /** The escape character; BigQuery's patterns have the backslash without being told. */
 function markOf(mark: Expression | undefined, dialect: Dialect, at: number | null): string | null {
-  if (!mark) return dialect === 'bigquery' ? '\\' : null;
+  if (!mark) return dialect === 'duckdb' ? null : '\\';
   const [character, ...more] = mark.literal ?? '';
   return character !== undefined && more.length === 0
     ? character
@@ -226,6 +261,9 @@ export function membership(
   const kinds = [...new Set(others.map(({ kind }) => kind).filter((kind) => kind !== 'null'))];
   if (kinds.length === 1 && kinds[0] !== 'json') {
     const pairs = others.map((other) => comparable(value, other, at));
+    const literals = others.flatMap(({ literal: text }) => (text === undefined ? [] : [text]));
+    const isKnown =
+      wanted && value.column && kinds[0] === 'text' && literals.length === others.length;
     return made(
       'bool',
       sql`(${pairs[0]?.[0] ?? ''} ${wanted ? '' : 'not '}in (${join(
@@ -233,6 +271,7 @@ export function membership(
         ', ',
       )}))`,
       values,
+      isKnown && value.column ? { oneOf: { column: value.column, values: literals } } : {},
     );
   }
   const tests = others.map((other) => compared(wanted ? '=' : '<>', value, other, at));

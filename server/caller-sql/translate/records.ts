@@ -16,15 +16,9 @@ import {
   structureOf,
   valueAt,
 } from '../../records/shapes.ts';
+import { pathOf, pathsFromElement, pathsOf, type Step } from '../json-paths.ts';
 import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
-import {
-  type ColumnOf,
-  type Expression,
-  pathOf,
-  pathsFromElement,
-  pathsOf,
-  type Step,
-} from '../typed-expression.ts';
+import type { ColumnOf, Expression } from '../typed-expression.ts';
 
 /**
  * The records within one JSON column of a relation, as far as a query unnests them: `unnest(metadata) as m`,

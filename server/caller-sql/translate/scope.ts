@@ -1,13 +1,12 @@
 import { reject, shown } from '../error.ts';
+import { pathsFromElement, type Step } from '../json-paths.ts';
 import { identifier, join, literal, sql } from '../sql-fragment.ts';
 import {
   type Expression,
   flags,
   jsonOf,
   type Kind,
-  pathsFromElement,
   readFrom,
-  type Step,
   within,
 } from '../typed-expression.ts';
 import type { RecordNode } from './records.ts';
@@ -52,6 +51,12 @@ export interface Scope {
   /** The SELECT that the place is in: scopes that have the same one differ in what names mean there. */
   readonly select: object;
   readonly outer: Scope | null;
+  /** What a name of the result means that comes before those of columns, in ClickHouse's dialect; null where it is none. */
+  readonly alias?: (name: string) => Expression | null;
+  /** Whether the place takes no aggregates, so that a name means a column rather than one. */
+  readonly noAggregates?: boolean;
+  /** A row for each element of a list: the element, the same for all that `key` is the same for. */
+  readonly arrayJoin?: (key: string, list: Expression) => Expression;
 }
 
 /** How many tables one SELECT joins, its subqueries' among them. */
@@ -132,6 +137,9 @@ export function elementRelation(alias: string | null, element: Expression): Rela
 export function resolve(names: readonly string[], scope: Scope, at: number | null): Expression {
   const [first = '', ...rest] = names;
   for (let level: Scope | null = scope; level; level = level.outer) {
+    const alias = rest.length === 0 ? level.alias?.(first.toLowerCase()) : null;
+    const isFit = alias && !(scope.noAggregates && (alias.aggregate || alias.window));
+    if (alias && (isFit || !column(first, rest, level, at))) return alias;
     const found =
       named(first, rest, level, at) ?? column(first, rest, level, at) ?? field(names, level);
     if (found) return placed(found, level.select === scope.select ? 'own' : 'outer');

@@ -1,7 +1,7 @@
 import { reject, shown, Uncountable } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, print, type Sql, sql } from '../sql-fragment.ts';
-import { as, type Expression } from '../typed-expression.ts';
+import { as, type Expression, readFrom } from '../typed-expression.ts';
 import type { Context, Query } from './context.ts';
 import { from } from './from.ts';
 import { keysOf, MAX_KEYS, type Modifiers, modifiersOf, type Order, orderOf } from './ordering.ts';
@@ -15,7 +15,7 @@ import {
   unnamed,
   withAliases,
 } from './select-list.ts';
-import { type From, isNarrow, noteTexts, type Table } from './table-refs.ts';
+import { type From, isNarrow, noteArms, noteTexts, type Table } from './table-refs.ts';
 
 const MAX_COLUMNS = 500;
 
@@ -39,22 +39,37 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     at,
   );
   const source = from(context, nodeOf(node.from_table), outer, depth);
-  const scope: Scope = { ...outer, relations: source.relations, select: {}, outer };
-  const of = (child: unknown) => context.expression(nodeOf(child), scope);
-
+  const { alias: _, noAggregates: __, ...farther } = outer;
+  const plainScope: Scope = { ...farther, relations: source.relations, select: {}, outer };
   const list = nodesOf(node.select_list);
   if (list.length > MAX_COLUMNS) reject(at, `A query may have ${MAX_COLUMNS} columns at most`);
+  const unnested = arrayJoins(context, at);
+  const names =
+    context.dialect === 'clickhouse' ? namesOf(context, list, plainScope, unnested) : null;
+  const scope = names?.scope ?? plainScope;
+  const of = (child: unknown) => context.expression(nodeOf(child), scope);
   const items = list.map(
-    (child): SelectItem => ({ name: nameOf(context, child), value: of(child) }),
+    (child, i): SelectItem => ({
+      name: nameOf(context, child),
+      value: names?.value(i) ?? of(child),
+    }),
   );
   const alias = aliasOf(context, items, scope);
 
-  const condition = node.where_clause === undefined ? null : of(node.where_clause);
+  const condition =
+    node.where_clause === undefined
+      ? null
+      : context.expression(nodeOf(node.where_clause), { ...scope, noAggregates: true });
   const where = condition && plain(condition, 'WHERE', context.at(nodeOf(node.where_clause)));
-  if (condition) noteTexts(context, source.tables, condition);
+  if (condition) {
+    noteTexts(context, source.tables, condition);
+    for (const table of source.tables) noteArms(table, condition);
+  }
   const groups = grouping(context, node, items, alias, of, at);
+  const withNames = (child: unknown) =>
+    names ? of(child) : withAliases(context, child, items, scope);
   const conditionOf = (child: unknown, clause: string) => {
-    const value = alias(nodeOf(child)) ?? withAliases(context, child, items, scope);
+    const value = alias(nodeOf(child)) ?? withNames(child);
     return clause === 'HAVING' && value.window
       ? reject(at, 'HAVING cannot hold a window function')
       : as(value, 'bool', at);
@@ -63,9 +78,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const qualify = node.qualify === undefined ? null : conditionOf(node.qualify, 'QUALIFY');
 
   const modifiers = modifiersOf(context, node, at);
-  const orders = orderOf(context, modifiers.orders, items, alias, (child) =>
-    withAliases(context, child, items, scope),
-  );
+  const orders = orderOf(context, modifiers.orders, items, alias, withNames);
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
   if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
@@ -74,6 +87,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     aggregated,
     qualify: qualify !== null,
     items,
+    unnested: unnested.rows.length > 0,
   });
   const windowed = qualify !== null || items.some(({ value }) => value.window);
   const isTakenApart =
@@ -93,7 +107,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   ];
   const clauses = [
     sql`select ${modifiers.distinct ? 'distinct ' : ''}${join(columns, ', ')}`,
-    source.sql === '' ? '' : sql` from ${source.sql}`,
+    fromClause(source.sql, unnested.rows),
     where === null ? '' : sql` where ${where}`,
     groups === null
       ? ''
@@ -119,6 +133,67 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     },
     tables: isTakenApart ? outer.joined.tables : 1,
   };
+}
+
+/** Lists that are taken apart beside FROM, each once. */
+interface ArrayJoins {
+  readonly rows: Sql[];
+  readonly element: NonNullable<Scope['arrayJoin']>;
+}
+
+function arrayJoins(context: Context, at: number | null): ArrayJoins {
+  const rows: Sql[] = [];
+  const known = new Map<string, Expression>();
+  return {
+    rows,
+    element(key, list) {
+      const found = known.get(key);
+      if (found) return found;
+      context.count('unnested values', at);
+      const id = `t${context.fresh()}`;
+      rows.push(sql`(select unnest(${list.sql}) as v) as ${id}`);
+      const { element = 'null', maxExpansion = 1 } = list;
+      const value = readFrom({ kind: element, maxExpansion }, `${id}.v`, { own: true });
+      known.set(key, value);
+      return value;
+    },
+  };
+}
+
+function fromClause(source: Sql, unnested: readonly Sql[]): Sql {
+  const [first, ...more] = source === '' ? unnested : [source, ...unnested];
+  if (first === undefined) return '';
+  return sql` from ${first}${more.map((rows) => sql` cross join lateral ${rows}`)}`;
+}
+
+/** A SELECT whose names mean columns of its result first, wherever they stand but in these columns themselves. */
+function namesOf(
+  context: Context,
+  list: readonly TreeNode[],
+  plain: Scope,
+  { element }: ArrayJoins,
+): { readonly scope: Scope; value(i: number): Expression } {
+  const names = list.map((child) => nameOf(context, child)?.toLowerCase());
+  const made = new Map<number, Expression>();
+  const busy = new Set<number>();
+  const scope: Scope = {
+    ...plain,
+    arrayJoin: element,
+    alias(name) {
+      const i = names.indexOf(name);
+      return i < 0 || busy.has(i) ? null : value(i);
+    },
+  };
+  function value(i: number): Expression {
+    const known = made.get(i);
+    if (known) return known;
+    busy.add(i);
+    const found = context.expression(nodeOf(list[i]), scope);
+    busy.delete(i);
+    made.set(i, found);
+    return found;
+  }
+  return { scope, value };
 }
 
 function plain(value: Expression, clause: string, at: number | null): Sql {
@@ -197,7 +272,13 @@ function newestOf(
     aggregated,
     qualify,
     items,
-  }: { aggregated: boolean; qualify: boolean; items: readonly SelectItem[] },
+    unnested,
+  }: {
+    aggregated: boolean;
+    qualify: boolean;
+    items: readonly SelectItem[];
+    unnested: boolean;
+  },
 ): { table: { view: string; table: Table } | null; orders: Order[] } {
   const windowed = items.some(({ value }) => value.window);
   const [table, ...others] = source.tables;
@@ -211,6 +292,7 @@ function newestOf(
     aggregated ||
     qualify ||
     windowed ||
+    unnested ||
     modifiers.distinct
   )
     return { table: null, orders: [] };

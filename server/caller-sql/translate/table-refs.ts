@@ -1,9 +1,10 @@
-import type { MemberColumns } from '../../records/shapes.ts';
+import { type MemberColumns, pathKey } from '../../records/shapes.ts';
+import { attributeAt, attributeOfColumn } from '../attributes.ts';
 import { Uncountable } from '../error.ts';
-import { identifier, print, type Sql, sql } from '../sql-fragment.ts';
+import { identifier, join, print, type Sql, sql } from '../sql-fragment.ts';
 import type { Expression, TextIn } from '../typed-expression.ts';
-import type { Context, Sought, View } from './context.ts';
-import { readsOf } from './reads.ts';
+import type { Arm, Context, Sought, View } from './context.ts';
+import { type Reads, readsOf } from './reads.ts';
 import type { Reach, Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
@@ -33,6 +34,10 @@ export interface Table {
   /** The view, of which rows may be passed over by the texts that are sought in it. */
   readonly view: View | null;
   sought: Sought | null;
+  /** The columns of attributes that are asked for of a view with arms, by their names. */
+  readonly attributes: Map<string, string>;
+  /** Of a view with arms: those whose rows are read; null: all. */
+  only: readonly string[] | null;
 }
 
 /** A column, and what it is called in the engine. */
@@ -55,7 +60,9 @@ export function tableFrom(
   view: View | null,
 ): From {
   const id = `t${context.fresh()}`;
-  const relation = tableRelation(alias?.toLowerCase() ?? null, id, columns);
+  const attributes = new Map<string, string>();
+  const plain = tableRelation(alias?.toLowerCase() ?? null, id, columns);
+  const relation = view?.arms ? withAttributes(plain, id, attributes) : plain;
   const members = view?.members ?? new Map();
   const made: Table = {
     relation,
@@ -66,8 +73,12 @@ export function tableFrom(
     members,
     view,
     sought: null,
+    attributes,
+    only: null,
   };
-  if (view) context.reads.push((written) => readsOf(view.name, made, written, context.texts));
+  if (view?.arms) context.reads.push((written) => readsOfArms(made, written));
+  else if (view)
+    context.reads.push((written) => [readsOf(view.name, made, written, context.texts)]);
   const { counting } = context;
   if (counting) {
     if (!view?.fetched || counting.times) throw new Uncountable();
@@ -75,7 +86,12 @@ export function tableFrom(
   }
   const more = counting && view?.fetched ? [identifier(view.fetched.times)] : [];
   return {
-    sql: { spell: () => print(block(made, source, context.reach, more)) },
+    sql: {
+      spell: () => {
+        for (const arm of armsOf(made)) context.read.add(arm.view);
+        return print(block(made, view?.arms ? united(made) : source, context.reach, more));
+      },
+    },
     relations: [relation],
     tables: [made],
     view: view?.name ?? null,
@@ -83,9 +99,101 @@ export function tableFrom(
   };
 }
 
+/** The arms of a view whose rows are read. */
+function armsOf({ view, only }: Table): readonly Arm[] {
+  const each = view?.arms?.each ?? [];
+  return only === null ? each : each.filter(({ value }) => only.includes(value));
+}
+
+/** What is read of each arm, whose columns are called as those of the view. */
+function readsOfArms(table: Table, written: string): Reads[] {
+  const { columns, attributes, view } = table;
+  const named = columns.filter(({ name }) => name !== view?.arms?.column);
+  const maps = named.filter(({ kind }) => kind === 'map' && attributes.size > 0);
+  return armsOf(table).map((arm) => {
+    const reads = readsOf(arm.view, { ...table, columns: named }, written, []);
+    return { ...reads, columns: new Set([...reads.columns, ...maps.map(({ name }) => name)]) };
+  });
+}
+
+/** Notes which arms of a view have all the rows that pass the WHERE. */
+export function noteArms(table: Table, { oneOf }: Expression): void {
+  const { arms } = table.view ?? {};
+  if (!arms || oneOf?.column.relation !== table.relation || oneOf.column.name !== arms.column)
+    return;
+  table.only = oneOf.values;
+}
+
+/** A relation whose maps are asked for single values, each of which its rows then have a column for. */
+function withAttributes(plain: Relation, id: string, attributes: Map<string, string>): Relation {
+  const relation: Relation = {
+    ...plain,
+    column(name) {
+      const found = plain.column(name);
+      if (!found) return null;
+      const value = { ...found, column: { relation, name: found.column?.name ?? name } };
+      if (found.kind !== 'map') return value;
+      return {
+        ...value,
+        member([step]) {
+          const attribute = String(step);
+          const column = attributes.get(attribute) ?? `a${attributes.size + 1}`;
+          attributes.set(attribute, column);
+          return { kind: 'text', sql: `${id}."${column}"` };
+        },
+      };
+    },
+  };
+  return relation;
+}
+
+/**
+ * The rows of a view's arms. Where all that is asked for are members that have columns, rows are read by these, the others by the JSON: by
+ * two statements rather than a condition, since the engine reads each column that a statement names.
+ */
+function united(table: Table): Sql {
+  const { columns, attributes, view } = table;
+  const map = identifier(columns.find(({ kind }) => kind === 'map')?.sql ?? '');
+  const names = [...attributes.keys()];
+  const columnIn = ({ members }: Arm, name: string) =>
+    members?.columns.get(pathKey(name.split('.')));
+  // The same of rows with and without filled columns, which hold nothing of names with dots in them.
+  const isMember = (name: string) =>
+    view?.arms?.each.some((arm) => columnIn(arm, name) !== undefined) ?? false;
+  const kept = columns.map((column) => identifier(column.sql));
+  const selected = (rows: Sql, read: (name: string) => Sql, where: Sql) => {
+    const values = [...attributes].map(
+      ([name, column]) => sql`${read(name)} as ${identifier(column)}`,
+    );
+    return sql`select ${join([...kept, ...values], ', ')} from ${rows} as v${where}`;
+  };
+  const arms = armsOf(table);
+  const byColumns = (arm: Arm) =>
+    names.length > 0 && names.every((name) => columnIn(arm, name) !== undefined);
+  const filled = arms.filter(byColumns).map((arm) => {
+    const { state = '', filledFrom = 0n } = arm.members ?? {};
+    const read = (name: string) => attributeOfColumn(identifier(columnIn(arm, name) ?? ''));
+    const where = ` where ${identifier(state)} >= ${filledFrom}`;
+    return selected(`(${arm.wide})`, read, where);
+  });
+  const rows = arms.map((arm) => {
+    const { state = '', filledFrom = 0n } = arm.members ?? {};
+    const from = byColumns(arm) ? arm.wide : arm.sql;
+    const where = byColumns(arm) ? ` where ${identifier(state)} < ${filledFrom}` : '';
+    return `select ${kept.join(', ')} from (${from}) as v${where}`;
+  });
+  const [none] = view?.arms?.each ?? [];
+  const others =
+    rows.length > 0
+      ? rows.join(' union all ')
+      : `select ${kept.join(', ')} from (${none?.sql ?? ''}) as v where false`;
+  const byJson = selected(`(${others})`, (name) => attributeAt(map, name, isMember(name)), '');
+  return sql`(${join([...filled, byJson], ' union all ')})`;
+}
+
 /** A table with the records of its columns beside them. */
 function block(
-  { id, records, columns, members, sought }: Table,
+  { id, records, columns, members, sought, attributes }: Table,
   rows: Sql,
   reach: Reach,
   more: readonly string[],
@@ -93,7 +201,11 @@ function block(
   const condition = sought?.condition ?? null;
   const source = condition === null ? rows : sql`(select * from ${rows} where ${condition})`;
   let from = source;
-  const kept = [...columns.map((column) => identifier(column.sql)), ...more];
+  const kept = [
+    ...columns.map((column) => identifier(column.sql)),
+    ...[...attributes.values()].map(identifier),
+    ...more,
+  ];
   for (const [name, unnested] of records) {
     const column = columns.find((each) => each.name === name);
     from = unnested.rows({

@@ -1,6 +1,9 @@
+import { attributeAt } from '../attributes.ts';
 import { dictionary } from '../dictionary.ts';
 import { reject, shown } from '../error.ts';
+import { orDefault } from '../functions/clickhouse.ts';
 import { made } from '../functions/index.ts';
+import type { Step } from '../json-paths.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, sql } from '../sql-fragment.ts';
 import {
@@ -9,7 +12,7 @@ import {
   type Expression,
   NULL,
   nameOf,
-  type Step,
+  oneOfAll,
   textLiteral,
   within,
 } from '../typed-expression.ts';
@@ -57,9 +60,11 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
       const parts = nodesOf(node.children).map(of);
       const isAnd = node.type === 'CONJUNCTION_AND';
       const list = parts.map((part) => as(part, 'bool', at));
+      const oneOf = oneOfAll(parts, isAnd);
       return {
         ...made('bool', sql`(${join(list, isAnd ? ' and ' : ' or ')})`, parts),
         texts: isAnd ? parts.flatMap(({ texts = [] }) => texts) : [],
+        ...(oneOf ? { oneOf } : {}),
       };
     }
     case 'OPERATOR':
@@ -154,13 +159,22 @@ function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   const [child, index] = nodesOf(node.children);
   const value = context.expression(nodeOf(child), scope);
   const step = stepOf(context, nodeOf(index), at);
+  if (value.kind === 'map') return attribute(value, step, at);
   if (value.kind === 'json') return within(value, [step]);
   if (value.kind !== 'array' || typeof step !== 'number')
     return reject(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
   const kind = value.element ?? 'null';
-  const item = sql`list_extract(${value.sql}, ${String(step + 1)})`;
+  const item = sql`list_extract(${value.sql}, ${String(step < 0 ? step : step + 1)})`;
   // Of a list that is NULL the engine forgets what it would hold.
-  return made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
+  const found = made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
+  return context.dialect === 'clickhouse' ? orDefault(found) : found;
+}
+
+/** The value of a map at a name. */
+function attribute(value: Expression, step: Step, at: number | null): Expression {
+  if (typeof step !== 'string')
+    return reject(at, "A map takes a name in quotes, as in map['name']");
+  return value.member ? value.member([step]) : made('text', attributeAt(value.sql, step), [value]);
 }
 
 function stepOf(context: Context, node: TreeNode, at: number | null): Step {
@@ -168,8 +182,10 @@ function stepOf(context: Context, node: TreeNode, at: number | null): Step {
     const index = constant(context, node);
     if (index.kind === 'text') return index.literal ?? '';
     const number = Number(index.literal);
-    // The engine counts from 1.
-    return place(context.dialect === 'duckdb' ? number - 1 : number, at);
+    // From the end, in ClickHouse.
+    if (context.dialect === 'clickhouse' && number < 0) return number;
+    // The engine counts from 1, and ClickHouse.
+    return place(context.dialect === 'bigquery' ? number : number - 1, at);
   }
   const name = node.class === 'FUNCTION' ? String(node.function_name) : '';
   const [argument] = nodesOf(node.children);

@@ -1,0 +1,229 @@
+import { expect } from 'chai';
+import { randomOf } from '../bench/random.ts';
+import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { type OtelEntry, otelEntries } from '../support/otel-logs.ts';
+
+const PATH = '/api/endpoints/query/logs.all.otel';
+
+/** Runs `action` on an app with entries of several sources. */
+function serving(
+  action: (served: Served, entries: readonly OtelEntry[]) => Promise<void>,
+  count = 120,
+): Promise<void> {
+  const entries = otelEntries(randomOf(7), count);
+  return withFolder((data) =>
+    withApp(data, async (served) => {
+      for (const source of new Set(entries.map((entry) => entry.source))) {
+        const own = entries.filter((entry) => entry.source === source);
+        served.write(`${source}/a.ndjson`, own.map(({ line }) => line).join(''));
+        await served.lines(own.length, source);
+      }
+      await action(served, entries);
+    }),
+  );
+}
+
+function ask({ http }: Served, sql: string, parameters: Record<string, string> = {}) {
+  return http
+    .get(PATH)
+    .query({ project: 'p', ...(sql === '' ? {} : { sql }), ...parameters })
+    .set('X-API-KEY', TOKEN);
+}
+
+const newestFirst = (entries: readonly OtelEntry[]) =>
+  entries.map(({ row }) => row).sort((a, b) => (a.timestamp < b.timestamp ? 1 : -1));
+
+describe('logs.all.otel', () => {
+  it('gives the newest entries of all sources, with attributes as a map of texts', () =>
+    serving(async (served, entries) => {
+      const { status, body } = await ask(served, '');
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body).to.have.keys('result');
+      expect(Object.keys(body.result[0])).to.deep.equal([
+        'id',
+        'timestamp',
+        'event_message',
+        'severity_text',
+        'source',
+        'log_attributes',
+      ]);
+      expect(body.result).to.deep.equal(newestFirst(entries).slice(0, 100));
+    }));
+
+  it('keeps to the project and to the bounds of time, the start exclusive and the end inclusive', () =>
+    serving(async (served, entries) => {
+      const rows = newestFirst(entries);
+      const [start, end] = [rows[90]?.timestamp ?? '', rows[30]?.timestamp ?? ''];
+      const sql = 'select id from logs order by timestamp desc';
+      const bounds = { iso_timestamp_start: `${start}Z`, iso_timestamp_end: `${end}Z` };
+      const { body } = await ask(served, sql, bounds);
+      expect(body.result.map(({ id }: { id: string }) => id)).to.deep.equal(
+        rows.slice(30, 90).map(({ id }) => id),
+      );
+      expect((await ask(served, sql, { project: 'q' })).body.result).to.deep.equal([]);
+      const all = await ask(served, 'select count() as n from logs', { project: '*' });
+      expect(all.body.result).to.deep.equal([{ n: entries.length }]);
+    }));
+
+  it('counts what the attributes tell, a missing one being an empty text', () =>
+    serving(async (served, entries) => {
+      const rows = entries.map(({ row }) => row);
+      const status = (row: OtelEntry['row']) =>
+        Number(row.log_attributes['response.status_code'] ?? 0);
+      const bad = rows.filter((row) => row.source === 'edge_logs' && status(row) >= 400);
+      const { body } = await ask(
+        served,
+        "select count() as n, countIf(log_attributes['parsed.detail'] = '') as none from logs where source = 'edge_logs' and toInt32OrZero(log_attributes['response.status_code']) >= 400",
+      );
+      expect(body.result).to.deep.equal([{ n: bad.length, none: bad.length }]);
+      const hours = new Map<string, number>();
+      for (const { timestamp } of rows) {
+        const hour = `${timestamp.slice(0, 13)}:00:00`;
+        hours.set(hour, (hours.get(hour) ?? 0) + 1);
+      }
+      const chart = await ask(
+        served,
+        'select toStartOfHour(timestamp) as timestamp, count() as n from logs group by timestamp order by timestamp',
+      );
+      expect(chart.body.result).to.deep.equal(
+        [...hours].sort().map(([timestamp, n]) => ({ timestamp, n })),
+      );
+      const keys = new Set(rows.flatMap((row) => Object.keys(row.log_attributes)));
+      const known = await ask(
+        served,
+        'select arrayJoin(mapKeys(log_attributes)) as key from logs group by key order by key',
+      );
+      expect(known.body.result.map(({ key }: { key: string }) => key)).to.deep.equal(
+        [...keys].sort(),
+      );
+    }));
+
+  it('finds an attribute whichever way its records are nested and its key is written', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const shapes: [unknown, string][] = [
+          [{ a: { b_c: 1 } }, '1'],
+          [[{ a: [{ b_c: 'x' }] }], 'x'],
+          [{ a: [{ b_c: 'in one' }] }, 'in one'],
+          [[{ a: { b_c: 'in the other' } }], 'in the other'],
+          [{ a: { 'b-c': 'dashed' } }, 'dashed'],
+          [{ 'a.b_c': 'dotted' }, 'dotted'],
+          [{ a: { b_c: [1, 2] } }, '[1,2]'],
+          [{ a: { b_c: {} } }, '{}'],
+          [{ a: { b_c: '{"t":1}' } }, '{"t":1}'],
+          [{ a: { b_c: '[{' } }, '[{'],
+          [{ a: { b_c: 'say "hi" \\ ü' } }, 'say "hi" \\ ü'],
+          [{ a: { b_c: null } }, ''],
+          [{ a: { b_c: { d: 1 } } }, ''],
+          [{ a: { b_c: [{ d: 1 }] } }, ''],
+          [{ a: [{ b_c: 1 }, { b_c: 2 }] }, ''],
+          [{ a: 7 }, ''],
+          [{}, ''],
+          [null, ''],
+        ];
+        served.write(
+          'app_logs/a.ndjson',
+          shapes
+            .map(
+              ([metadata], i) =>
+                `${JSON.stringify({ id: `${100 + i}`, project: 'p', metadata })}\n`,
+            )
+            .join(''),
+        );
+        await served.lines(shapes.length, 'app_logs');
+        const { body } = await ask(
+          served,
+          "select id, log_attributes['a.b_c'] as v, log_attributes as m from logs order by id",
+        );
+        const rows = body.result as { v: string; m: Record<string, string> }[];
+        expect(rows.map(({ v }) => v)).to.deep.equal(shapes.map(([, value]) => value));
+        // The map has it by the key that was written, where it has it at all.
+        for (const [i, { v, m }] of rows.entries())
+          expect(m['a.b_c'] ?? m['a.b-c'] ?? '', String(i)).to.equal(v);
+      }),
+    ));
+
+  it('reads Studio and other clients: names of aliases, brackets, strings with escapes', () =>
+    serving(async (served) => {
+      const result = async (sql: string) => {
+        const { body } = await ask(served, sql);
+        expect(body.result, `${sql} ${body.error?.message}`).to.be.an('array');
+        return body.result;
+      };
+      expect(
+        await result("select 'it''s \\\\d \\d \\'' as a, `b` from (select 1 as b)"),
+      ).to.deep.equal([{ a: "it's \\d \\d '", b: 1 }]);
+      expect(await result('select count(*), count() n from logs where 0')).to.deep.equal([
+        { 'count()': 0, n: 0 },
+      ]);
+      expect(
+        await result("select log_attributes['nothing'], source from logs order by id limit 1"),
+      ).to.have.nested.property("[0].arrayElement(log_attributes, 'nothing')", '');
+      expect(
+        await result("select 'w' as where, 2 as from from logs group by where, from"),
+      ).to.deep.equal([{ where: 'w', from: 2 }]);
+      expect(await result('with 5 as five select five + 1 as six')).to.deep.equal([{ six: 6 }]);
+    }));
+
+  it('refuses what is not one SELECT of the view, and says what and where', () =>
+    serving(async (served) => {
+      const refused: [string, RegExp][] = [
+        ['select * from logs', /A \* is not allowed/],
+        ['select 1 from system.tables', /There is no table "system.tables" here; there are .*logs/],
+        ['select id from main.edge_logs', /There is no table "main.edge_logs"/],
+        ["select url('http://x')", /There is no function URL here/],
+        ['select sleep(3)', /There is no function SLEEP here/],
+        ['select file from file(1)', /FROM takes no function but UNNEST/],
+        ['drop table logs', /Only SELECT is allowed/],
+        ['select 1; select 2', /Only one statement/],
+        ['select 1 settings max_threads = 1', /SETTINGS is not supported|Syntax error/],
+        ['select 1 format JSON', /FORMAT is not supported|Syntax error/],
+        ['select source from logs limit 1 by source', /LIMIT BY is not supported/],
+        ['select cast(1 as Array(String))', /There is no type "Array\(String\)" here/],
+        ['select log_attributes[1] from logs', /A map takes a name in quotes/],
+        ['select arrayJoin(source) from logs', /ARRAYJOIN takes an array, got a string/],
+        ['select quantile(2)(length(id)) from logs', /QUANTILE takes a number from 0 to 1/],
+        ["select match(id, '(') from logs", /Expected a regular expression/],
+        ['select nothing from logs', /Field "nothing" does not exist/],
+      ];
+      for (const [sql, reason] of refused) {
+        const { status, body } = await ask(served, sql);
+        expect([status, body.code], sql).to.deep.equal([400, 'SQL_INVALID']);
+        expect(body.error.message, sql).to.match(reason);
+      }
+    }, 20));
+
+  it('asks any endpoint in any dialect that is named', () =>
+    serving(async (served) => {
+      const named = (endpoint: string, dialect: string, sql: string) =>
+        served.http
+          .get(`/api/endpoints/query/${endpoint}`)
+          .query({ project: 'p', sql, dialect })
+          .set('X-API-KEY', TOKEN);
+      const edge = await named('logs.all', 'clickhouse', 'select countIf(1) as n from edge_logs');
+      expect(edge.body.result[0].n).to.be.above(0);
+      const duck = await named('logs.all.otel', 'duckdb', 'select count(*) as n from logs');
+      expect(duck.body.result).to.deep.equal([{ n: 20 }]);
+      const none = await named('logs.all', 'mysql', 'select 1');
+      expect(none.body.error.message).to.match(/bigquery, clickhouse, duckdb/);
+    }, 20));
+
+  it('is for the entries of a pinned project alone, redacted where that is asked for', () =>
+    serving(async (served) => {
+      served.write(
+        'app_logs/b.ndjson',
+        '{"id":"x","project":"q","event_message":"from 192.0.2.7","metadata":{"ip":"192.0.2.7"}}\n',
+      );
+      await served.lines(1, 'app_logs');
+      const { body } = await ask(
+        served,
+        "select event_message, log_attributes from logs where id = 'x'",
+        {
+          project: 'q',
+        },
+      ).set('LF-ENDPOINT-REDACT-PII', 'true');
+      expect(body.result).to.deep.equal([
+        { event_message: 'from REDACTED', log_attributes: { ip: 'REDACTED' } },
+      ]);
+    }, 0));
+});

@@ -9,43 +9,44 @@ import { join, literal, type Sql, sql } from './sql-fragment.ts';
 /** Names with more dots than any record is deep stand for themselves only. */
 const MAX_PARTS = 12;
 
-const KIND = `case
-  when atom is not null then 1
-  when type = 'ARRAY' then case when starts_with(value, '[{') and json_array_length(value) = 1 then 0 else 2 end
-  when value = '{}' then 1
-  else 0
-end`;
-const TEXT = `case
-  when type <> 'VARCHAR' then value::varchar
-  when contains(value, '\\') then value ->> '$'
-  else substr(value, 2, length(value) - 2)
-end`;
-/** Of several elements of metadata the first counts, and metadata itself is no value. */
-const IS_WITHIN = `fullkey <> '$' and (not starts_with(fullkey, '$[') or starts_with(fullkey, '$[0]'))`;
-/** An array of one record is passed through. */
-const NAME = `ltrim(replace(substr(e.place, 2), '[0]', ''), '.')`;
-
 /**
  * The value of a name; '' where there is none. `value` is JSON. `isMember`: it stands in records by the parts of its name alone, as what
  * has a column of its own does.
  */
 export function attributeAt(value: Sql, name: string, isMember = false): Sql {
-  if (!isMemberName(name)) return "''";
-  const parts = name.split('.');
-  const isDeep = parts.length <= MAX_PARTS && parts.every((part) => part !== '');
-  const steps = isDeep ? parts : [name];
-  const plain = pathOf(steps);
-  const arrays = pathOf(steps.flatMap((step): Step[] => [0, step]));
-  const read = (extract: string) =>
-    sql`coalesce(${extract}(${value}, ${plain}), case when ${areNested(value)} then ${extract}(${value}, ${arrays}) end)`;
-  const found = textUnlessRecord(read('json_extract_string'), read('json_extract'));
-  const elsewhere = sql`case when ${mayBeElsewhere(value, steps, isMember)} then ${searched(value, name)} end`;
-  return sql`coalesce(${found}, ${elsewhere}, '')`;
+  return sql`coalesce(${attributeOrNull(value, name, isMember)}, '')`;
+}
+
+/** Whether a name has a value. */
+export function hasAttribute(value: Sql, name: string): Sql {
+  return sql`(${attributeOrNull(value, name, false)} is not null)`;
 }
 
 /** The value of a member that has a column; `column` is JSON, as it stands in metadata. */
 export function attributeOfColumn(column: Sql): Sql {
   return sql`coalesce(${textUnlessRecord(sql`json_extract_string(${column}, '$')`, column)}, '')`;
+}
+
+/** The most common places are looked at first, each by a scan of its own; an engine's subquery would be run for each row. */
+function attributeOrNull(value: Sql, name: string, isMember: boolean): Sql {
+  if (!isMemberName(name)) return 'null::varchar';
+  const parts = name.split('.');
+  const isDeep = parts.length <= MAX_PARTS && parts.every((part) => part !== '');
+  const steps = isDeep ? parts : [name];
+  const plain = pathOf(steps);
+  const found = textUnlessRecord(
+    sql`json_extract_string(${value}, ${plain})`,
+    sql`json_extract(${value}, ${plain})`,
+  );
+  const others = sql`[${join(otherPaths(steps, isMember), ', ')}]`;
+  const first = sql`list_filter(json_extract(${value}, ${others}), lambda e: e is not null and json_type(e) <> 'NULL')[1]`;
+  const text = textUnlessRecord(sql`json_extract_string(${first}, '$')`, first);
+  const lists = sql`len(list_filter(json_type(${value}, [${join(listsWithin(steps), ', ')}]), lambda t: t is not null)) > 0`;
+  const elsewhere =
+    steps.length === 1
+      ? text
+      : sql`case when regexp_matches(${value}, '\\}\\s*,\\s*\\{') and ${lists} then null else ${text} end`;
+  return sql`coalesce(${found}, case when ${mayBeElsewhere(value, steps, isMember)} then ${elsewhere} end)`;
 }
 
 /** A text that was found; NULL where it is that of a record. */
@@ -56,15 +57,46 @@ function textUnlessRecord(text: Sql, json: Sql): Sql {
   return sql`(case when not starts_with(${text}, '{') and not starts_with(${text}, '[{') then ${text} when ${isValue} then ${text} end)`;
 }
 
-/** Holds where records are the only elements of arrays, each, as Logflare nests them. */
-function areNested(value: Sql): Sql {
-  return sql`starts_with(${value}, '[') and not regexp_matches(${value}, '\\}\\s*,\\s*\\{')`;
+/** Where else a value may stand: in records in arrays of their own, by keys with dashes, and by keys that have dots in them. */
+function otherPaths(steps: readonly string[], isMember: boolean): string[] {
+  const dashed = steps.map((step) => step.replaceAll('_', '-'));
+  const last = [...steps.slice(0, -1), dashed.at(-1) ?? ''];
+  const joined = steps
+    .slice(1)
+    .map((_, i) => [...steps.slice(0, i), steps.slice(i).join('.')])
+    .flatMap((each) => inArrays(each, false));
+  const all = [
+    ...inArrays(steps, steps.length <= MAX_MIXED),
+    ...inArrays(last, steps.length <= MAX_MIXED),
+    ...inArrays(dashed, false),
+    ...(isMember ? [] : joined),
+  ];
+  return [...new Set(all.map(pathOf))];
 }
 
-/**
- * Holds where a value may stand elsewhere: in some records that are objects and some that are in arrays, by keys with dashes, or by a key
- * that has the dots in it.
- */
+/** With records in more levels than these, all of them or none are taken to be in arrays. */
+const MAX_MIXED = 4;
+
+/** The ways to a value where records may be the only elements of arrays: all of them, none, and with `isMixed` any. */
+function inArrays(names: readonly string[], isMixed: boolean): Step[][] {
+  const ways = isMixed ? 2 ** names.length : 2;
+  return Array.from({ length: ways }, (_, way) =>
+    names.flatMap((name, level): Step[] =>
+      (isMixed ? way & (1 << level) : way) ? [0, name] : [name],
+    ),
+  );
+}
+
+/** The second elements of arrays that a value would stand within: then each is a list, and the list is the value. */
+function listsWithin(steps: readonly string[]): string[] {
+  const all = steps
+    .slice(0, -1)
+    .flatMap((_, i) => inArrays(steps.slice(0, i + 1), steps.length <= MAX_MIXED))
+    .map((way) => pathOf([...way, 1]));
+  return [...new Set(all)];
+}
+
+/** Holds where a value may stand elsewhere than in records that are objects, by the names that are asked for. */
 function mayBeElsewhere(value: Sql, steps: readonly string[], isMember: boolean): Sql {
   const [last = '', before] = [steps.at(-1), steps.at(-2)];
   const has = (text: string) => sql`contains(${value}, ${literal(text)})`;
@@ -77,42 +109,66 @@ function mayBeElsewhere(value: Sql, steps: readonly string[], isMember: boolean)
   return join(tests, ' or ');
 }
 
-/** The value of a name, looked for among all of them. */
-function searched(value: Sql, name: string): Sql {
-  const isNamed = `${NAME} = ${literal(name)} or replace(${NAME}, '-', '_') = ${literal(name)}`;
-  return sql`list_filter(${entries(value)}, lambda e: ${isNamed})[1].text`;
+/** A node of the tree that the engine makes of JSON: of the table function `json_tree`, or of `from` beside others. */
+function node(from = '') {
+  const [fullkey, type, value] = [`${from}"fullkey"`, `${from}"type"`, `${from}"value"`];
+  const isRecord = `(${type} = 'OBJECT' and ${value} <> '{}')`;
+  const isOneRecord = `(${type} = 'ARRAY' and starts_with(${value}, '[{') and json_array_length(${value}) = 1)`;
+  const parts = `string_split(${fullkey}, '[0]')`;
+  const heads = `list_transform(range(1, len(${parts})), lambda i: array_to_string(${parts}[1:i], '[0]'))`;
+  return {
+    name: `ltrim(replace(substr(${fullkey}, 2), '[0]', ''), '.')`,
+    text: `case
+      when ${type} <> 'VARCHAR' then ${value}::varchar
+      when contains(${value}, '\\') then ${value} ->> '$'
+      else substr(${value}, 2, length(${value}) - 2)
+    end`,
+    /**
+     * Holds for what is a value, and stands in no list, in the tree of `whole`: of the elements of metadata the first counts, and metadata
+     * itself is no value.
+     */
+    isValue: (whole: Sql): Sql => {
+      const lists = sql`list_filter(${heads}, lambda h: h <> '$' and coalesce(try(json_array_length(${whole}, h)), 0) <> 1)`;
+      return sql`${type} <> 'NULL' and not ${isRecord} and not ${isOneRecord} and (case
+        when ${fullkey} = '$' then false
+        when not contains(${fullkey}, '[') then true
+        when ends_with(${fullkey}, ']') or regexp_matches(${fullkey}, '\\[[1-9]') then false
+        else len(${lists}) = 0
+      end)`;
+    },
+  };
 }
 
-/** The values as a list of places and texts; what stands in arrays that are values is left out. */
-function entries(value: Sql): Sql {
-  return sql`(
-    select case
-      when len(lists) = 0 then found
-      else list_filter(found, lambda e: len(list_filter(lists, lambda l: starts_with(e.place, l))) = 0)
-    end
-    from (
-      select found, list_transform(list_filter(found, lambda e: e.is_list), lambda e: e.place || '[') as lists
-      from (
-        select coalesce(list({place: fullkey, text: ${TEXT}, is_list: ${KIND} = 2} order by id), []) as found
-        from json_tree(${value})
-        where ${KIND} > 0 and ${IS_WITHIN}
-      )
-    )
-  )`;
+/**
+ * The names as rows beside those that have the map: the FROM clause, what they must meet, and the name. A subquery of each row the engine
+ * would make a join of with all rows in memory.
+ */
+export function attributeRows(map: Sql, id: string): { rows: Sql; where: Sql; name: string } {
+  const { name, isValue } = node(`${id}.`);
+  return { rows: sql`json_tree(${map}) as ${id}`, where: isValue(map), name };
+}
+
+/** What an aggregate makes of the values of one map. */
+function aggregated(map: Sql, of: (each: ReturnType<typeof node>) => string): Sql {
+  const each = node();
+  // A lambda finds no columns of an outer query.
+  return sql`(select ${of(each)} from (select ${map} as whole) as w, json_tree(w.whole) where ${each.isValue('w.whole')})`;
 }
 
 /** The names, each once. */
-export function attributeNames(value: Sql): Sql {
-  return sql`list_distinct(list_transform(${entries(value)}, lambda e: ${NAME}))`;
+export function attributeNames(map: Sql): Sql {
+  return aggregated(map, ({ name }) => `coalesce(list(distinct ${name}), [])`);
 }
 
 /** The texts. */
-export function attributeTexts(value: Sql): Sql {
-  return sql`list_transform(${entries(value)}, lambda e: e.text)`;
+export function attributeTexts(map: Sql): Sql {
+  return aggregated(map, ({ text }) => `coalesce(list(${text} order by id), [])`);
 }
 
-/** All of them as one JSON object. */
-export function attributesJson(value: Sql): Sql {
-  const member = `to_json(${NAME})::varchar || ':' || to_json(e.text)::varchar`;
-  return sql`('{' || array_to_string(list_transform(${entries(value)}, lambda e: ${member}), ',') || '}')::json`;
+/** All of them as the text of a JSON object. */
+export function attributesText(map: Sql): Sql {
+  return aggregated(map, ({ name, text }) => {
+    const member = `to_json(${name})::varchar || ':' || to_json(${text})::varchar`;
+    return `'{' || coalesce(string_agg(${member}, ',' order by id), '') || '}'`;
+  });
 }

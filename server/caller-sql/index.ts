@@ -52,6 +52,8 @@ export interface Translation {
     readonly sql: string;
     readonly narrow: boolean;
   } | null;
+  /** The places of columns that are maps, from 0. */
+  readonly maps: readonly number[];
   /** The views that it reads, by their names in lower case. */
   readonly views: ReadonlySet<string>;
   /** What it reads of their rows, wherever it names one. */
@@ -123,6 +125,7 @@ export async function translate(
   return {
     sql: written,
     patterns: context.patterns,
+    maps: columns.flatMap(({ kind }, i) => (kind === 'map' ? [i] : [])),
     views: context.read,
     reads: context.reads.flatMap((read) => read(written)),
     newest:

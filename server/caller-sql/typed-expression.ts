@@ -1,4 +1,4 @@
-import { attributesJson } from './attributes.ts';
+import { attributesText } from './attributes.ts';
 import { reject, shown } from './error.ts';
 import { pathsOf, type Step } from './json-paths.ts';
 import type { Dialect } from './parse/lexer.ts';
@@ -59,6 +59,8 @@ export interface Expression {
   readonly memberOf?: ColumnOf;
   /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
+  /** Of a list of names: the map that has them. */
+  readonly namesOf?: Sql;
   /** Of a condition: the values that a column has where it holds. */
   readonly oneOf?: OneOf;
 }
@@ -288,7 +290,7 @@ function textOf(value: Expression, at: number | null): Sql {
     case 'array':
       return reject(at, 'Expected a string, got an array; ARRAY_TO_STRING makes one of it');
     case 'map':
-      return sql`(${attributesJson(value.sql)})::varchar`;
+      return attributesText(value.sql);
     default:
       return sql`(${value.sql})::varchar`;
   }
@@ -326,8 +328,9 @@ export function shownOf(value: Expression, at: number | null, dialect: Dialect =
     case 'time':
     case 'interval':
       return sql`(${value.sql})::varchar`;
+    // Whoever writes the answer takes it apart.
     case 'map':
-      return attributesJson(value.sql);
+      return value.sql;
     case 'array':
       return value.element === 'json' ? sql`to_json(${value.sql})` : shownArray(value, at);
     default:

@@ -185,12 +185,21 @@ async function answered(
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
     store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
   try {
-    const rows = await run(translation, query, values, newest, ask);
+    const rows = withMaps(await run(translation, query, values, newest, ask), translation.maps);
     return { rows, sources: sourcesOf(translation, query) };
   } catch (error) {
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
     throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
   }
+}
+
+/** The rows, of which the columns at these places are maps. */
+function withMaps(rows: Rows, maps: readonly number[]): Rows {
+  if (maps.length === 0) return rows;
+  const columns = rows.columns.map((column, i) =>
+    maps.includes(i) ? { ...column, kind: 'map' as const } : column,
+  );
+  return { ...rows, columns };
 }
 
 /** The sources whose rows the views of a statement give. */

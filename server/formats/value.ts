@@ -1,4 +1,5 @@
 import type { Plain, RowColumn } from '../store/index.ts';
+import { attributesOf } from './attributes.ts';
 import { LONG_NUMBER, strictJson } from './nested-records.ts';
 import type { WriterOptions } from './writer.ts';
 
@@ -30,6 +31,7 @@ export function member(
   column: Pick<RowColumn, 'kind'> | undefined,
   { redact, asStored }: WriterOptions,
 ): string {
+  if (column?.kind === 'map') return typeof value === 'string' ? attributesOf(value, redact) : '{}';
   if (column?.kind !== 'json' || typeof value !== 'string') return encode(value, redact);
   return strictJson(value, { redact, wrap: !asStored }) ?? encode(value, redact);
 }

@@ -1,4 +1,4 @@
-import { type Member, membersOf, objectText } from './object-text.ts';
+import { type Member, membersOf, objectText } from '../records/object-text.ts';
 import { linesOf } from './stamp.ts';
 
 /**

@@ -4,7 +4,7 @@ import { allSources, type Source, type SupabaseSource } from '../../ingest/index
 import { projectName } from '../config/parse.ts';
 import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
-import { membersOf, textOf } from './object-text.ts';
+import { membersOf, textOf } from '../records/object-text.ts';
 
 /** The sources as Logflare calls them, so that what ships to Logflare need not be told other names. */
 export const LOGFLARE_NAMES: Readonly<Record<SupabaseSource, string>> = {

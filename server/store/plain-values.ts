@@ -16,8 +16,8 @@ import {
  */
 export type Plain = null | boolean | number | bigint | string | Plain[] | { [key: string]: Plain };
 
-/** Whether a column's texts are JSON. */
-export type ValueKind = 'json' | 'plain';
+/** Whether a column's texts are JSON; `map`: and are shown as a map of texts by dotted names, which the store itself does not know. */
+export type ValueKind = 'json' | 'map' | 'plain';
 
 export function valueKind(type: DuckDBType): ValueKind {
   return type.alias === 'JSON' ? 'json' : 'plain';

@@ -6,6 +6,7 @@ import { clickhouseIt } from '../clickhouse/case.ts';
 import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
 import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
+import { otelEntries, otelStatement } from '../support/otel-logs.ts';
 
 const ROWS = 2000;
 const STATEMENTS = 150;
@@ -87,6 +88,51 @@ describe('SQL of callers over ClickHouse', () => {
               const answer = await answerOf(one, sql, project);
               expect(await answerOf(other, sql, project), sql).to.deep.equal(answer);
             }
+          },
+          { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+        ),
+      );
+    },
+  );
+
+  clickhouseIt(
+    "has the answers of the store, to statements in ClickHouse's dialect over all sources",
+    async (server, folder) => {
+      const entries = otelEntries(randomOf(41), 400);
+      const folders = ['here', 'forwarded'].map((name) => join(folder, name));
+      for (const data of folders)
+        for (const { source, line } of entries) {
+          mkdirSync(join(data, 'logs', source), { recursive: true });
+          appendFileSync(join(data, 'logs', source, 'a.ndjson'), line);
+        }
+      const [here = '', forwarded = ''] = folders;
+      const total = async ({ get }: Service, count: 'stored' | 'forwarded') => {
+        const { body } = await get('/api/ledger');
+        return (body.result as Record<string, number>[]).reduce(
+          (sum, row) => sum + (row[count] ?? 0),
+          0,
+        );
+      };
+      await withService(here, (one) =>
+        withService(
+          forwarded,
+          async (other) => {
+            await eventually(async () =>
+              expect(await total(one, 'stored')).to.equal(entries.length),
+            );
+            await eventually(
+              async () => expect(await total(other, 'forwarded')).to.equal(entries.length),
+              60_000,
+            );
+            const random = randomOf(42);
+            const asked = async ({ get }: Service, sql: string) => {
+              const search = new URLSearchParams({ project: 'p', ...(sql === '' ? {} : { sql }) });
+              const { status, body } = await get(`/api/endpoints/query/logs.all.otel?${search}`);
+              expect(status, `${sql} ${JSON.stringify(body)}`).to.equal(200);
+              return (body.result as object[]).map((row) => JSON.stringify(row)).sort();
+            };
+            for (const sql of ['', ...Array.from({ length: 60 }, () => otelStatement(random))])
+              expect(await asked(other, sql), sql).to.deep.equal(await asked(one, sql));
           },
           { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
         ),

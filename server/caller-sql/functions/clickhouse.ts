@@ -1,4 +1,4 @@
-import { attributeNames, attributeTexts } from '../attributes.ts';
+import { attributeNames, attributeTexts, hasAttribute } from '../attributes.ts';
 import { reject } from '../error.ts';
 import { pathOf, type Step } from '../json-paths.ts';
 import { patternOf, textsIn } from '../regular-expressions.ts';
@@ -323,6 +323,8 @@ const has = takes({
   build(args, { at }) {
     const [list, value] = args;
     if (list.kind !== 'array') return reject(at, `Expected an array, got ${nameOf(list.kind)}`);
+    if (list.namesOf && value.literal !== undefined)
+      return expr('bool', hasAttribute(list.namesOf, value.literal), args);
     const sought = as(value, list.element ?? 'text', at);
     return expr('bool', sql`coalesce(list_contains(${list.sql}, ${sought}), false)`, args);
   },
@@ -493,7 +495,13 @@ function ofMap(element: 'names' | 'texts'): SqlFunction {
     build([value], info) {
       const map = mapOf(value, info);
       const list = element === 'names' ? attributeNames(map) : attributeTexts(map);
-      return expr('array', list, [value], { element: 'text', maxExpansion: 2, nested: true });
+      const names = element === 'names' ? { namesOf: map } : {};
+      return expr('array', list, [value], {
+        element: 'text',
+        maxExpansion: 2,
+        nested: true,
+        ...names,
+      });
     },
   });
 }
@@ -509,9 +517,7 @@ const mapContains = takes({
         sql`list_contains(${attributeNames(map)}, ${as(name, 'text', info.at)})`,
         [value, name],
       );
-    return expr('bool', sql`list_contains(${attributeNames(map)}, ${literal(name.literal)})`, [
-      value,
-    ]);
+    return expr('bool', hasAttribute(map, name.literal), [value]);
   },
 });
 

@@ -1,3 +1,4 @@
+import { attributeRows } from '../attributes.ts';
 import { reject, shown, Uncountable } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
 import { join, print, type Sql, sql } from '../sql-fragment.ts';
@@ -108,7 +109,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const clauses = [
     sql`select ${modifiers.distinct ? 'distinct ' : ''}${join(columns, ', ')}`,
     fromClause(source.sql, unnested.rows),
-    where === null ? '' : sql` where ${where}`,
+    whereClause([...(where === null ? [] : [where]), ...unnested.conditions]),
     groups === null
       ? ''
       : groups === 'all'
@@ -138,22 +139,29 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
 /** Lists that are taken apart beside FROM, each once. */
 interface ArrayJoins {
   readonly rows: Sql[];
+  /** What the rows must meet. */
+  readonly conditions: Sql[];
   readonly element: NonNullable<Scope['arrayJoin']>;
 }
 
 function arrayJoins(context: Context, at: number | null): ArrayJoins {
   const rows: Sql[] = [];
+  const conditions: Sql[] = [];
   const known = new Map<string, Expression>();
   return {
     rows,
+    conditions,
     element(key, list) {
       const found = known.get(key);
       if (found) return found;
       context.count('unnested values', at);
       const id = `t${context.fresh()}`;
-      rows.push(sql`(select unnest(${list.sql}) as v) as ${id}`);
-      const { element = 'null', maxExpansion = 1 } = list;
-      const value = readFrom({ kind: element, maxExpansion }, `${id}.v`, { own: true });
+      const { element = 'null', maxExpansion = 1, namesOf } = list;
+      const names = namesOf === undefined ? null : attributeRows(namesOf, id);
+      rows.push(names?.rows ?? sql`(select unnest(${list.sql}) as v) as ${id}`);
+      if (names) conditions.push(names.where);
+      const place = names?.name ?? `${id}.v`;
+      const value = readFrom({ kind: element, maxExpansion }, place, { own: true });
       known.set(key, value);
       return value;
     },
@@ -164,6 +172,14 @@ function fromClause(source: Sql, unnested: readonly Sql[]): Sql {
   const [first, ...more] = source === '' ? unnested : [source, ...unnested];
   if (first === undefined) return '';
   return sql` from ${first}${more.map((rows) => sql` cross join lateral ${rows}`)}`;
+}
+
+function whereClause(conditions: readonly Sql[]): Sql {
+  if (conditions.length === 0) return '';
+  return sql` where ${join(
+    conditions.map((condition) => sql`(${condition})`),
+    ' and ',
+  )}`;
 }
 
 /** A SELECT whose names mean columns of its result first, wherever they stand but in these columns themselves. */

@@ -147,6 +147,11 @@ function withAttributes(plain: Relation, id: string, attributes: Map<string, str
   return relation;
 }
 
+/** The column that a member has in the rows of an arm; undefined without one. */
+function columnIn({ members }: Arm, name: string): string | undefined {
+  return members?.columns.get(pathKey(name.split('.')));
+}
+
 /**
  * The rows of a view's arms. Where all that is asked for are members that have columns, rows are read by these, the others by the JSON: by
  * two statements rather than a condition, since the engine reads each column that a statement names.
@@ -155,8 +160,6 @@ function united(table: Table): Sql {
   const { columns, attributes, view } = table;
   const map = identifier(columns.find(({ kind }) => kind === 'map')?.sql ?? '');
   const names = [...attributes.keys()];
-  const columnIn = ({ members }: Arm, name: string) =>
-    members?.columns.get(pathKey(name.split('.')));
   // The same of rows with and without filled columns, which hold nothing of names with dots in them.
   const isMember = (name: string) =>
     view?.arms?.each.some((arm) => columnIn(arm, name) !== undefined) ?? false;
@@ -240,19 +243,33 @@ export function noteTexts(context: Context, tables: readonly Table[], { texts = 
   }
 }
 
+/** Texts that are as short as a number. */
+const SHORT: readonly string[] = ['project', 'source', 'severity_text'];
+
 /**
  * Whether conditions over a table, as they are written, are told by columns that are cheap to read: moments, numbers, the project, and
  * members that have columns.
  */
-export function isNarrow(
-  { id, columns, records, members }: Table,
-  conditions: readonly Sql[],
-): boolean {
+export function isNarrow(table: Table, conditions: readonly Sql[]): boolean {
+  const { id, columns, records, members, attributes, view } = table;
   // What stands in quotes may be the caller's; that it is taken for a name makes no answer wrong.
   const text = conditions.map(print).join(' ');
   const names = (column: string) => text.includes(`${id}.${column}`);
   const isWide = ({ kind, name }: Placed) =>
-    kind === 'json' || kind === 'array' || (kind === 'text' && name !== 'project');
+    kind === 'json' ||
+    kind === 'map' ||
+    kind === 'array' ||
+    (kind === 'text' && !SHORT.includes(name));
+  if (view?.arms) {
+    const named = [...attributes].filter(([, column]) => names(identifier(column)));
+    const isColumn = ([name]: readonly [string, string]) =>
+      armsOf(table).every((arm) => columnIn(arm, name) !== undefined);
+    return (
+      !/\(select /i.test(text) &&
+      !columns.some((column) => isWide(column) && names(identifier(column.sql))) &&
+      named.every(isColumn)
+    );
+  }
   return (
     members.size > 0 &&
     !/\(select /i.test(text) &&

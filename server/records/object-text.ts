@@ -10,10 +10,19 @@ export interface Member {
  * that what stands in it keeps its text.
  */
 export function membersOf(text: string): Member[] | null {
-  if (!isObject(text)) return null;
+  return isJson(text, '{') ? partsOf(text) : null;
+}
+
+/** The elements of a text that is one JSON array; null for any other text. */
+export function elementsOf(text: string): string[] | null {
+  return isJson(text, '[') ? partsOf(text).map((part) => part.text) : null;
+}
+
+/** What stands between the outermost brackets of a text that is JSON. */
+function partsOf(text: string): Member[] {
   const members: Member[] = [];
-  let [at, depth, inString, from, name] = [text.indexOf('{'), 0, false, 0, ''];
-  for (; at < text.length; at++) {
+  let [depth, inString, from, name] = [0, false, 0, ''];
+  for (let at = text.search(/[{[]/); at < text.length; at++) {
     const sign = text[at];
     if (inString) {
       if (sign === '\\') at++;
@@ -44,10 +53,11 @@ export function textOf(members: readonly Member[], name: string): string | null 
   return member?.text.startsWith('"') ? JSON.parse(member.text) : null;
 }
 
-function isObject(text: string): boolean {
+function isJson(text: string, opening: '{' | '['): boolean {
+  if (!text.trimStart().startsWith(opening)) return false;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    JSON.parse(text);
+    return true;
   } catch {
     return false;
   }

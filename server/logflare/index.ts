@@ -49,7 +49,9 @@ export function logflareRoutes(limits: Pick<Limits, 'keepMs'>): Route[] {
     return {
       id: index + 1,
       name: logflareName(source),
-      token: sourceUuid(source),
+      // What names a source is its name. Logflare's token is a UUID, which a push may use as well.
+      token: source,
+      uuid: sourceUuid(source),
       retention_days: Number.isFinite(days) ? days : null,
       backends: [],
     };

@@ -108,6 +108,7 @@ export const LogflareSource = z
     id: count,
     name: text,
     token: SourceName,
+    uuid: z.uuid(),
     retention_days: z.number().nullable(),
     backends: z.array(z.never()),
   })

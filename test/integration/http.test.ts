@@ -384,10 +384,19 @@ describe('http: what can be looked up', () => {
       const { body, text } = await get('/api/endpoints');
       expect(text).not.to.match(/select|edge_logs|\$project|sql/i);
       expect(body.result.map(({ name }: { name: string }) => name)).to.deep.equal([
+        'auth.metrics',
+        'functions.combined-stats',
+        'functions.req-stats',
+        'functions.resource-usage',
+        'logs.all.otel',
         'logs.all',
+        'service-health',
         'usage.api-counts',
+        'usage.api-requests-count',
       ]);
-      const [logs, usage] = body.result;
+      const found = (wanted: string) =>
+        body.result.find(({ name }: { name: string }) => name === wanted);
+      const [logs, usage] = [found('logs.all'), found('usage.api-counts')];
       for (const fields of [logs, usage])
         expect(fields).to.have.all.keys(
           'id',
@@ -430,7 +439,7 @@ describe('http: what can be looked up', () => {
         ...['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
       ]);
       for (const { id, name } of body.result) {
-        const query = 'project=p&interval=daily';
+        const query = 'project=p&interval=1day&function_id=f';
         const [byId, byName] = [
           await get(`/api/endpoints/query/${id}?${query}`),
           await get(`/api/endpoints/query/${name}?${query}`),

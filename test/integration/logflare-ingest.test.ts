@@ -110,9 +110,9 @@ describe('where Logflare takes lines', () => {
     serving(async (served) => {
       const { body: sources } = await served.get('/api/sources');
       const index = allSources().indexOf('app_logs');
-      const { token } = sources[index];
+      const { uuid: token } = sources[index];
       expect(token).to.match(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
-      expect(new Set(sources.map((each: { token: string }) => each.token))).to.have.property(
+      expect(new Set(sources.map((each: { uuid: string }) => each.uuid))).to.have.property(
         'size',
         allSources().length,
       );

@@ -51,7 +51,8 @@ describe('what Studio asks Logflare for', () => {
       expect(body[8]).to.deep.equal({
         id: 9,
         name: 'pgbouncer.logs.prod',
-        token: sourceUuid('pgbouncer_logs'),
+        token: 'pgbouncer_logs',
+        uuid: sourceUuid('pgbouncer_logs'),
         retention_days: null,
         backends: [],
       });
@@ -137,7 +138,7 @@ describe('what Studio asks Logflare for', () => {
 
   it('says in error.message that an endpoint is unknown when Logflare does not have it either', () =>
     serving(async ({ get }) => {
-      for (const name of ['usage.api-requests-count', 'service-health', 'functions.inv-stats']) {
+      for (const name of ['project.metrics', 'api_keys.last_used.otel', 'functions.inv-stats']) {
         const { status, body } = await get(`/api/endpoints/query/${name}?project=default`);
         expect([status, body.code], name).to.deep.equal([404, 'ENDPOINT_UNKNOWN']);
         expect(body.error.message).to.be.a('string').and.not.empty;

@@ -306,7 +306,10 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       return sql`case when starts_with(${column}, '{') then ${one} else ${slow(column)} end`;
     }
     const paths = nodes.map(({ path }) => path);
-    const plain = element(members(tree(), objectAt(read, []), ''), ({ node, steps }) =>
+    const hasTwins = allFields().some(({ path }) => twinOf(path) !== null);
+    // What was read is the structure itself, unless it has keys with dashes beside others.
+    const objects = hasTwins ? members(tree(), objectAt(read, []), '') : objectAt(read, []);
+    const plain = element(objects, ({ node, steps }) =>
       extracted(column, node.path, pathsFromElement(steps)),
     );
     const single = isChain()
@@ -478,9 +481,13 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 
   /** The value of a field by its own key, or by the one with dashes. */
   function byKeys(path: readonly string[], read: (path: readonly string[]) => Sql): Sql {
-    const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
-    const twin = dashed(name, recordAt(tree(), record).keys());
-    return twin === null ? read(path) : sql`coalesce(${read(path)}, ${read([...record, twin])})`;
+    const twin = twinOf(path);
+    if (twin === null) return read(path);
+    return sql`coalesce(${read(path)}, ${read([...path.slice(0, -1), twin])})`;
+  }
+
+  function twinOf(path: readonly string[]): string | null {
+    return dashed(path.at(-1) ?? '', recordAt(tree(), path.slice(0, -1)).keys());
   }
 }
 

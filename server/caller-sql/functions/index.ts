@@ -3,7 +3,7 @@ import type { Dialect } from '../parse/lexer.ts';
 import { AGGREGATES } from './aggregate.ts';
 import { ARRAYS } from './array.ts';
 import type { SqlFunction } from './builder.ts';
-import { CLICKHOUSE } from './clickhouse.ts';
+import { CLICKHOUSE } from './clickhouse/index.ts';
 import { CHOICES } from './conditional.ts';
 import { TIMES } from './datetime.ts';
 import { JSON_VALUES } from './json.ts';

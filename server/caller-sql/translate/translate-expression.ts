@@ -1,7 +1,7 @@
 import { attributeAt } from '../attributes.ts';
 import { dictionary } from '../dictionary.ts';
 import { reject, shown } from '../error.ts';
-import { orDefault } from '../functions/clickhouse.ts';
+import { orDefault } from '../functions/clickhouse/index.ts';
 import { made } from '../functions/index.ts';
 import type { Step } from '../json-paths.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';

@@ -1,7 +1,7 @@
-import { dictionary } from '../dictionary.ts';
-import { reject, shown } from '../error.ts';
-import { literal, print, type Sql, sql } from '../sql-fragment.ts';
-import { as, type Expression, isMoment, type Kind, nameOf } from '../typed-expression.ts';
+import { dictionary } from '../../dictionary.ts';
+import { reject, shown } from '../../error.ts';
+import { literal, print, type Sql, sql } from '../../sql-fragment.ts';
+import { as, type Expression, isMoment, type Kind, nameOf } from '../../typed-expression.ts';
 import {
   type Call,
   constantText,
@@ -11,8 +11,8 @@ import {
   type SqlFunction,
   simple,
   takes,
-} from './builder.ts';
-import { TIMES, zoneOf } from './datetime.ts';
+} from '../builder.ts';
+import { TIMES, zoneOf } from '../datetime.ts';
 
 /** A moment of a text, a number of seconds, or another moment. */
 function momentOf(value: Expression, at: number | null): Sql {
@@ -92,7 +92,7 @@ const digits = (form: string) =>
   simple(
     'number',
     ['timestamp'],
-    ([moment = '']) => sql`strftime(${moment}, '${form}')::bigint`,
+    ([moment = '']) => sql`try_cast(strftime(${moment}, '${form}') as bigint)`,
     1,
   );
 
@@ -337,7 +337,7 @@ export const CLICKHOUSE_TIMES: Functions = {
   tounixtimestamp64nano: simple(
     'number',
     ['timestamp'],
-    ([moment = '']) => sql`(epoch_us(${moment}) * 1000)`,
+    ([moment = '']) => sql`try_cast(epoch_us(${moment})::hugeint * 1000 as bigint)`,
   ),
   fromunixtimestamp: unix('1000000', 'datetime'),
   fromunixtimestamp64second: unix('1000000', 'timestamp'),

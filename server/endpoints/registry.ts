@@ -98,8 +98,9 @@ function filesOf(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith('.sql') && !name.startsWith('.'))
+      .map((name) => basename(name, '.sql'))
       .sort()
-      .map((name) => join(folder, name));
+      .map((name) => join(folder, `${name}.sql`));
   } catch (error) {
     throw unreadable(folder, error);
   }

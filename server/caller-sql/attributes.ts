@@ -29,11 +29,11 @@ export function attributeOfColumn(column: Sql): Sql {
 
 /** The most common places are looked at first, each by a scan of its own; an engine's subquery would be run for each row. */
 function attributeOrNull(value: Sql, name: string, isMember: boolean): Sql {
-  if (!isMemberName(name)) return 'null::varchar';
+  if (name.includes('\0')) return 'null::varchar';
   const parts = name.split('.');
   const isDeep = parts.length <= MAX_PARTS && parts.every((part) => part !== '');
   const steps = isDeep ? parts : [name];
-  const plain = pathOf(steps);
+  const plain = placeOf(steps);
   const found = textUnlessRecord(
     sql`json_extract_string(${value}, ${plain})`,
     sql`json_extract(${value}, ${plain})`,
@@ -61,17 +61,37 @@ function textUnlessRecord(text: Sql, json: Sql): Sql {
 function otherPaths(steps: readonly string[], isMember: boolean): string[] {
   const dashed = steps.map((step) => step.replaceAll('_', '-'));
   const last = [...steps.slice(0, -1), dashed.at(-1) ?? ''];
-  const joined = steps
-    .slice(1)
-    .map((_, i) => [...steps.slice(0, i), steps.slice(i).join('.')])
-    .flatMap((each) => inArrays(each, false));
+  const joined = withDots(steps).flatMap((each) => inArrays(each, false));
   const all = [
     ...inArrays(steps, steps.length <= MAX_MIXED),
     ...inArrays(last, steps.length <= MAX_MIXED),
     ...inArrays(dashed, false),
     ...(isMember ? [] : joined),
   ];
-  return [...new Set(all.map(pathOf))];
+  return [...new Set(all.map(placeOf))];
+}
+
+/** A path, or, for names that a path cannot hold, a pointer. */
+function placeOf(steps: readonly Step[]): string {
+  const isPath = steps.every((step) => typeof step === 'number' || isMemberName(step));
+  if (isPath) return pathOf(steps);
+  const escaped = steps.map((step) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'));
+  return literal(`/${escaped.join('/')}`);
+}
+
+/** The ways to write names in which some dots belong to a key. */
+function withDots(steps: readonly string[]): string[][] {
+  const [first = '', ...rest] = steps;
+  if (steps.length > MAX_MIXED) return [[steps.join('.')]];
+  const ways = rest.reduce<string[][]>(
+    (all, step) =>
+      all.flatMap((way) => [
+        [...way, step],
+        [...way.slice(0, -1), `${way.at(-1)}.${step}`],
+      ]),
+    [[first]],
+  );
+  return ways.slice(1);
 }
 
 /** With records in more levels than these, all of them or none are taken to be in arrays. */
@@ -92,19 +112,21 @@ function listsWithin(steps: readonly string[]): string[] {
   const all = steps
     .slice(0, -1)
     .flatMap((_, i) => inArrays(steps.slice(0, i + 1), steps.length <= MAX_MIXED))
-    .map((way) => pathOf([...way, 1]));
+    .map((way) => placeOf([...way, 1]));
   return [...new Set(all)];
 }
 
 /** Holds where a value may stand elsewhere than in records that are objects, by the names that are asked for. */
 function mayBeElsewhere(value: Sql, steps: readonly string[], isMember: boolean): Sql {
-  const [last = '', before] = [steps.at(-1), steps.at(-2)];
   const has = (text: string) => sql`contains(${value}, ${literal(text)})`;
+  // As JSON writes it.
+  const written = (text: string) => JSON.stringify(text).slice(1, -1);
+  const dotted = steps.slice(1).map((step, i) => written(`${steps[i]}.${step}`));
   const dashed = steps.map((step) => step.replaceAll('_', '-'));
   const tests = [
-    sql`(${has('[')} and ${has(`"${last}"`)})`,
-    ...dashed.flatMap((step, i) => (step === steps[i] ? [] : [has(`"${step}"`)])),
-    ...(before === undefined || isMember ? [] : [has(`${before}.${last}"`)]),
+    sql`(${has('[')} and ${has(`"${written(steps.at(-1) ?? '')}"`)})`,
+    ...dashed.flatMap((step, i) => (step === steps[i] ? [] : [has(`"${written(step)}"`)])),
+    ...(isMember ? [] : dotted.map(has)),
   ];
   return join(tests, ' or ');
 }

@@ -59,6 +59,8 @@ export interface Expression {
   readonly memberOf?: ColumnOf;
   /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
+  /** Of an interval whose count is a literal. */
+  readonly span?: { readonly unit: string; readonly count: number };
   /** Of a list of names: the map that has them. */
   readonly namesOf?: Sql;
   /** Of a condition: the values that a column has where it holds. */

@@ -46,17 +46,23 @@ export interface PushedLines {
 export async function readLines(
   request: IncomingMessage,
   memory: Memory,
-  { keepsObject = false } = {},
+  { keepsObject = false, isLogpush = false } = {},
 ): Promise<PushedLines & { readonly object: string | null }> {
-  const cutter = createCutter(areLines(request), keepsObject);
+  const cutter = createCutter(areLines(request, isLogpush), keepsObject);
   const { take, end } = cutter;
   const lines = await readBlocks(request, memory, { take, end, last: Buffer.from('\n') });
   return { ...lines, object: cutter.object };
 }
 
-/** Whether a body is lines by its type, whatever its first byte is. */
-export function areLines({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return /^application\/x-ndjson\b/i.test(headers['content-type'] ?? '');
+/** Whether a body is lines by its type, whatever its first byte is. Logpush calls them plain text. */
+export function areLines(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  isLogpush: boolean,
+): boolean {
+  const type = headers['content-type'] ?? '';
+  return (
+    /^application\/x-ndjson\b/i.test(type) || (isLogpush && !/^application\/json\b/i.test(type))
+  );
 }
 
 /** Reads a body and unpacks it. Throws as `readLines` does. */

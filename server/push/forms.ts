@@ -8,14 +8,28 @@ import { linesOf } from './stamp.ts';
 export type Form = 'events' | 'json' | 'vector' | 'cloudflare';
 
 /** The lines of a body as lines of a source. What is not an object stays as it is, and becomes a rejected line. */
-export function formed(given: readonly Buffer[], form: Form, areLines: boolean): readonly Buffer[] {
+export function formed(
+  given: readonly Buffer[],
+  form: Form,
+  areLines: boolean,
+  maxLine: number,
+): readonly Buffer[] {
   // A body of one object is an event there as everywhere.
-  if (form === 'cloudflare' && !areLines) return formed(given, 'events', areLines);
+  if (form === 'cloudflare' && !areLines) return formed(given, 'events', areLines, maxLine);
   if (form === 'events' && !Buffer.concat(given).includes(OLD_MESSAGE)) return given;
   return linesOf(given).map((line) => {
     const members = membersOf(line.toString());
-    return members === null ? line : Buffer.from(`${objectText(FORMS[form](members))}\n`);
+    if (members === null) return line;
+    const made = FORMS[form](members);
+    const text = Buffer.from(`${objectText(made)}\n`);
+    // The message repeats the metadata, and is left out where the line would be too long with it.
+    const isTooLong = text.length > maxLine && line.length <= maxLine && form !== 'events';
+    return isTooLong ? Buffer.from(`${objectText(made.filter(isNoMessage))}\n`) : text;
   });
+}
+
+function isNoMessage({ name }: Member): boolean {
+  return name !== 'event_message';
 }
 
 /** What clients of Logflare called a message before. */

@@ -15,6 +15,8 @@ export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup
 export { isPushPath } from './spool-file.ts';
 
 export interface PushDeps {
+  /** Bytes of the longest line that is stored. */
+  readonly maxLine: number;
   readonly pushFiles: Pick<PushFiles, 'append'>;
   readonly ingest: Pick<Ingest, 'status'>;
   /** The form of the lines of each source. */
@@ -67,7 +69,7 @@ export function pushRoutes(deps: PushDeps): Route[] {
  * way of all lines, and the answer comes when they are safe there. With the token of one project they are that project's,
  * whatever they say themselves.
  */
-function takesPushes({ pushFiles, ingest, formats }: PushDeps) {
+function takesPushes({ pushFiles, ingest, formats, maxLine }: PushDeps) {
   const memory = createMemory(MEMORY_BYTES);
   return (form: Form): RequestHandler<{ source?: string }> =>
     async function takePush(request, response) {
@@ -98,11 +100,14 @@ function takesPushes({ pushFiles, ingest, formats }: PushDeps) {
     const { noRoom } = ingest.status();
     if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
     allowLongBody(request);
-    const lines = await readLines(request, memory, { keepsObject: named === null });
+    const lines = await readLines(request, memory, {
+      keepsObject: named === null,
+      isLogpush: form === 'cloudflare',
+    });
     try {
       const source = named ?? sourceOf(lines.object === null ? null : sourceIn(lines.object));
       if (lines.blocks.length === 0) return;
-      const events = formed(lines.blocks, form, areLines(request));
+      const events = formed(lines.blocks, form, areLines(request, form === 'cloudflare'), maxLine);
       const blocks = formats[source] === 'cri' ? asObjects(events) : events;
       await pushFiles.append(source, ofProject(blocks, pin, project));
     } finally {

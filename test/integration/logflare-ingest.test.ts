@@ -163,6 +163,34 @@ describe('where Logflare takes lines', () => {
       }
     }));
 
+  it('takes lines of Logpush of any type but JSON', () =>
+    serving(async (served) => {
+      const path = '/api/logs/cloudflare?source_name=app_logs';
+      const types = [
+        'text/plain; charset=utf-8',
+        'application/octet-stream',
+        'application/x-ndjson',
+      ];
+      for (const [i, type] of types.entries()) {
+        const rows = await stored(served, path, '{"RayID":"a"}\n{"RayID":"b"}\n', 2 * (i + 1), {
+          'Content-Type': type,
+        });
+        expect(
+          rows.map(({ metadata }) => metadata),
+          type,
+        ).to.have.deep.members([{ RayID: 'a' }, { RayID: 'b' }]);
+      }
+    }));
+
+  it('keeps a long object whose text does not fit a line twice, without a message', () =>
+    serving(async (served) => {
+      const path = '/api/logs/json?source_name=app_logs';
+      const object = { text: 'x'.repeat(600_000), last: 1 };
+      const [row] = await stored(served, path, JSON.stringify(object), 1);
+      expect(row?.metadata).to.deep.equal(object);
+      expect(row?.event_message).to.equal('');
+    }));
+
   it('keeps what is not an object as a rejected line, and its neighbours as rows', () =>
     serving(async (served) => {
       for (const [i, form] of ['json', 'vector'].entries()) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomOf } from '../bench/random.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
-import { type OtelEntry, otelEntries } from '../support/otel-logs.ts';
+import { ODD_KEYS, type OtelEntry, otelEntries } from '../support/otel-logs.ts';
 
 const PATH = '/api/endpoints/query/logs.all.otel';
 
@@ -28,6 +28,12 @@ function ask({ http }: Served, sql: string, parameters: Record<string, string> =
     .get(PATH)
     .query({ project: 'p', ...(sql === '' ? {} : { sql }), ...parameters })
     .set('X-API-KEY', TOKEN);
+}
+
+/** A text of two characters that is put together with itself again and again. */
+function doubled(times: number): string {
+  const steps = Array.from({ length: times }, (_, i) => `concat(t${i}, t${i}) as t${i + 1}`);
+  return `select 'ab' as t0, ${steps.join(', ')}`;
 }
 
 const newestFirst = (entries: readonly OtelEntry[]) =>
@@ -165,6 +171,36 @@ describe('logs.all.otel', () => {
       expect(await result('with 5 as five select five + 1 as six')).to.deep.equal([{ six: 6 }]);
     }));
 
+  it('reads odd keys, tuples and columns that change names', () =>
+    serving(async (served, entries) => {
+      served.write('app_logs/odd.ndjson', ODD_KEYS.line);
+      await served.lines(
+        1 + entries.filter(({ source }) => source === 'app_logs').length,
+        'app_logs',
+      );
+      const result = async (sql: string) => {
+        const { body } = await ask(served, sql);
+        expect(body.result, `${sql} ${body.error?.message}`).to.be.an('array');
+        return body.result;
+      };
+      const { log_attributes: keys } = ODD_KEYS.row;
+      const written = (key: string) => `'${key.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}'`;
+      const values = Object.keys(keys).map((key, i) => `log_attributes[${written(key)}] as k${i}`);
+      const [row] = await result(`select ${values.join(', ')} from logs where id = 'odd'`);
+      expect(Object.values(row)).to.deep.equal(Object.values(keys));
+      expect(await result("select log_attributes as m from logs where id = 'odd'")).to.deep.equal([
+        { m: keys },
+      ]);
+      const pairs = "(('app_logs', 'odd'), ('edge_logs', 'odd'))";
+      expect(await result(`select id from logs where (source, id) in ${pairs}`)).to.deep.equal([
+        { id: 'odd' },
+      ]);
+      // As a name means the column of the result first, each ends at its own again.
+      expect(
+        await result("select id as source, source as id from logs where event_message = 'odd'"),
+      ).to.deep.equal([{ source: 'app_logs', id: 'odd' }]);
+    }));
+
   it('refuses what is not one SELECT of the view, and says what and where', () =>
     serving(async (served) => {
       const refused: [string, RegExp][] = [
@@ -185,6 +221,8 @@ describe('logs.all.otel', () => {
         ['select quantile(2)(length(id)) from logs', /QUANTILE takes a number from 0 to 1/],
         ["select match(id, '(') from logs", /Expected a regular expression/],
         ['select nothing from logs', /Field "nothing" does not exist/],
+        ["select id from logs where (id, source) in (('a', 'b', 'c'))", /./],
+        [doubled(28), /A text may have 65536 characters/],
       ];
       for (const [sql, reason] of refused) {
         const { status, body } = await ask(served, sql);

@@ -352,3 +352,39 @@ export function otelStatement(random: Random): string {
       `select count() as n from logs where log_attributes['function_id'] in (select log_attributes['function_id'] from logs where ${condition()})`,
   ])();
 }
+
+/** An entry of keys that JSON and paths into it have to escape. */
+export const ODD_KEYS: OtelEntry = {
+  source: 'app_logs',
+  line: `${JSON.stringify({
+    id: 'odd',
+    timestamp: '2026-11-20T01:02:03.123456Z',
+    project: 'p',
+    event_message: 'odd',
+    metadata: {
+      'x"y': '1',
+      'back\\slash': '2',
+      'new\nline': '3',
+      '': '4',
+      k: { 'q"r': '5' },
+      'x.y': { z: '6' },
+      ü: { é: '7' },
+    },
+  })}\n`,
+  row: {
+    id: 'odd',
+    timestamp: '2026-11-20T01:02:03.123456',
+    event_message: 'odd',
+    severity_text: 'INFO',
+    source: 'app_logs',
+    log_attributes: {
+      'x"y': '1',
+      'back\\slash': '2',
+      'new\nline': '3',
+      '': '4',
+      'k.q"r': '5',
+      'x.y.z': '6',
+      'ü.é': '7',
+    },
+  },
+};

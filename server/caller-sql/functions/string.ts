@@ -111,6 +111,9 @@ function joined(parts: readonly Sql[]): Sql {
   return sql`(${join(parts, ' || ')})::varchar`;
 }
 
+/** Characters of a literal that is made of others, at most. */
+const MAX_LITERAL = 65_536;
+
 const concatenated: SqlFunction = {
   least: 1,
   most: 20,
@@ -122,6 +125,8 @@ const concatenated: SqlFunction = {
     const texts = args.map(({ kind, literal: given }) => (kind === 'text' ? given : undefined));
     if (texts.every((each) => each !== undefined)) {
       const whole = texts.join('');
+      // Each may be made of others that are made so.
+      if (whole.length > MAX_LITERAL) reject(info.at, `A text may have ${MAX_LITERAL} characters`);
       return { kind: 'text', sql: literal(whole), literal: whole };
     }
     const parts = args.map((arg) => as(arg, 'text', info.at));

@@ -84,7 +84,7 @@ export function typeOf(written: string, at: number | null): string {
 
 /** What ClickHouse writes in a way that the engine's parser cannot read, in a way that it can. `text` is the caller's. */
 export function translated(given: readonly Token[], text: string): Token[] {
-  const cut = limits(typed(renamed(parametric(reserved(constants(given))))));
+  const cut = limits(typed(renamed(parametric(intervals(reserved(constants(given)))))));
   return titled(cut, brackets(cut), text);
 }
 
@@ -176,6 +176,33 @@ function isCast(tokens: readonly Token[], i: number): boolean {
   return false;
 }
 
+const UNITS = 'second minute hour day week month quarter year'.split(' ');
+
+/** `interval 5 minute` as `tointervalminute(5)`: what the parser makes of it does not tell the number. */
+function intervals(tokens: readonly Token[]): Token[] {
+  const result: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const [token, count, unit] = tokens.slice(i, i + 3) as Token[];
+    const name = UNITS.find((each) => is(unit, each, `${each}s`));
+    if (token && count?.kind === 'number' && is(token, 'interval') && name) {
+      result.push(word(`tointerval${name}`, token), symbol('(', token), count, symbol(')', token));
+      i += 2;
+    } else if (token) result.push(token);
+  }
+  return result;
+}
+
+/** Whether the token stands between the two arguments of `cast(value, 'type')`. */
+function isCastCall(tokens: readonly Token[], i: number): boolean {
+  let depth = 0;
+  for (let n = i - 1; n >= 0; n--) {
+    if (is(tokens[n], ')', ']')) depth++;
+    if (is(tokens[n], '(', '[') && depth-- === 0) return is(tokens[n - 1], 'cast');
+    if (depth === 0 && is(tokens[n], ',')) return false;
+  }
+  return false;
+}
+
 /** `quantile(0.9)(x)` as `quantile(x, 0.9)`. */
 function parametric(tokens: readonly Token[]): Token[] {
   const result = [...tokens];
@@ -197,6 +224,8 @@ function parametric(tokens: readonly Token[]): Token[] {
 function renamed(tokens: readonly Token[]): Token[] {
   return tokens.map((token, i) => {
     const name = token.kind === 'word' && is(tokens[i + 1], '(') ? RENAMED[token.value] : undefined;
+    // `extract(hour from timestamp)`
+    if (is(token, 'extract') && is(tokens[i + 3], 'from')) return token;
     return name === undefined || is(tokens[i - 1], '.', 'as', '::') ? token : word(name, token);
   });
 }
@@ -207,6 +236,13 @@ function typed(tokens: readonly Token[]): Token[] {
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as Token;
     const isType = is(tokens[i - 1], '::') || isCast(tokens, i);
+    const [type, close] = [tokens[i + 1], tokens[i + 2]];
+    // `cast(value, 'String')`
+    if (is(token, ',') && type?.kind === 'string' && is(close, ')') && isCastCall(tokens, i)) {
+      result.push(word('as', token), word(typeOf(type.value, type.at), type));
+      i++;
+      continue;
+    }
     if (!isType || token.kind !== 'word') {
       result.push(token);
       continue;

@@ -5,6 +5,7 @@ import { nodeOf, type TreeNode } from '../parse/tree.ts';
 import { type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression, flags, jsonOf, type Kind, nameOf } from '../typed-expression.ts';
 import type { Context } from './context.ts';
+import { called } from './function-calls.ts';
 import { intervalOf } from './intervals.ts';
 
 const CASTS = dictionary<readonly [Kind, string]>({
@@ -83,6 +84,8 @@ export function cast(
   if (kind === 'interval') return made(kind, intervalOf(value, at), [value]);
   if (kind === 'bool' && value.kind === 'number')
     return made(kind, sql`(${value.sql} <> 0)`, [value]);
+  if (context.dialect === 'clickhouse' && kind === 'text')
+    return called(context, 'tostring', [value], at);
   const cast = as(value, wanted, at);
   const isCut = context.dialect === 'clickhouse' && wanted === 'datetime';
   return made(wanted, isCut ? sql`date_trunc('second', ${cast})` : cast, [value]);

@@ -147,7 +147,9 @@ function arrayJoin(
     return reject(at, `ARRAYJOIN takes an array, got ${nameOf(list.kind)}`);
   if (list.aggregate || list.window || !scope.arrayJoin)
     return reject(at, 'ARRAYJOIN cannot take what an aggregate function gives');
-  const same = JSON.stringify(node, (key, value) => (key === 'query_location' ? undefined : value));
+  const same = JSON.stringify(node, (key, value) =>
+    key === 'query_location' || key === 'alias' ? undefined : value,
+  );
   return scope.arrayJoin(same, list);
 }
 

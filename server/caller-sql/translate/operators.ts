@@ -91,6 +91,8 @@ export function arithmetic(
       args,
     );
   }
+  if (dialect === 'clickhouse' && left.kind === 'date' && right.kind === 'date' && operator === '-')
+    return made('number', sql`datediff('day', ${right.sql}, ${left.sql})`, args);
   if (dialect === 'clickhouse' && moment && moment.kind !== 'date') {
     const bySeconds = secondsApart(operator, left, right, at);
     if (bySeconds) return bySeconds;

@@ -197,16 +197,24 @@ function namesOf(
     arrayJoin: element,
     alias(name) {
       const i = names.indexOf(name);
-      return i < 0 || busy.has(i) ? null : value(i);
+      if (i < 0) return null;
+      if (!busy.has(i)) return value(i);
+      if (i !== [...busy].at(-1)) isCut = true;
+      return null;
     },
   };
+  /** Whether a name was a column because what it names was being worked out: then the value is one for this place only. */
+  let isCut = false;
   function value(i: number): Expression {
     const known = made.get(i);
     if (known) return known;
+    const wasCut = isCut;
+    isCut = false;
     busy.add(i);
     const found = context.expression(nodeOf(list[i]), scope);
     busy.delete(i);
-    made.set(i, found);
+    if (!isCut) made.set(i, found);
+    isCut = busy.size > 0 && (isCut || wasCut);
     return found;
   }
   return { scope, value };

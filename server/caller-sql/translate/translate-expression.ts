@@ -48,6 +48,14 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
       );
     case 'COMPARISON':
       only(node, ['left', 'right'], at);
+      if (isTuple(nodeOf(node.left)) && /^COMPARE_(?:NOT)?EQUAL$/.test(String(node.type)))
+        return tuples(
+          nodeOf(node.left),
+          [nodeOf(node.right)],
+          node.type === 'COMPARE_EQUAL',
+          of,
+          at,
+        );
       return comparison(String(node.type), of(node.left), of(node.right), at);
     case 'BETWEEN': {
       only(node, ['input', 'lower', 'upper'], at);
@@ -84,6 +92,35 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
     default:
       return reject(at, "This is not supported in a caller's SQL");
   }
+}
+
+/** `(a, b)` */
+function isTuple(node: TreeNode): boolean {
+  return node.class === 'FUNCTION' && node.function_name === 'row';
+}
+
+/** `(a, b) in ((1, 2), (3, 4))`, member by member. */
+function tuples(
+  left: TreeNode,
+  right: readonly TreeNode[],
+  wanted: boolean,
+  of: (child: TreeNode) => Expression,
+  at: number | null,
+): Expression {
+  const members = nodesOf(left.children).map(of);
+  const rows = right.map((row) => {
+    const values = isTuple(row) ? nodesOf(row.children).map(of) : [];
+    if (values.length !== members.length)
+      return reject(at, `Expected a list of ${members.length} values in brackets`);
+    const pairs = members.map((member, i) => compared('=', member, values[i] as Expression, at));
+    return { values, test: sql`(${join(pairs, ' and ')})` };
+  });
+  const any = join(
+    rows.map(({ test }) => test),
+    ' or ',
+  );
+  const parts = [...members, ...rows.flatMap(({ values }) => values)];
+  return made('bool', sql`(${wanted ? '' : 'not '}(${any}))`, parts);
 }
 
 const NOW = dictionary<string>({
@@ -143,8 +180,18 @@ function operator(context: Context, node: TreeNode, scope: Scope): Expression {
     case 'OPERATOR_TRY':
       return of(children[0]);
     case 'COMPARE_IN':
-    case 'COMPARE_NOT_IN':
-      return membership(children.map(of), node.type === 'COMPARE_IN', at);
+    case 'COMPARE_NOT_IN': {
+      const isIn = node.type === 'COMPARE_IN';
+      const [first, ...others] = children;
+      if (first && isTuple(first)) return tuples(first, others, isIn, (child) => of(child), at);
+      const [value, ...list] = children.map(of);
+      // To ClickHouse nothing is equal to NULL, and nothing is unknown for it.
+      const known =
+        context.dialect === 'clickhouse' ? list.filter(({ kind }) => kind !== 'null') : list;
+      if (value && known.length === 0 && list.length > 0)
+        return made('bool', isIn ? 'false' : 'true', [value]);
+      return membership([...(value ? [value] : []), ...known], isIn, at);
+    }
     case 'ARRAY_EXTRACT':
     case 'STRUCT_EXTRACT':
       return subscript(context, node, scope);

@@ -96,7 +96,10 @@ export function windowed(context: Context, node: TreeNode, scope: Scope): Expres
     );
   }
   const called = name === 'count' && args.length === 0 ? 'count_star' : name;
-  const spec = functionOf(called, context.dialect) ?? reject(at, notThere(name));
+  const spec =
+    functionOf(called, 'duckdb') ??
+    functionOf(called, context.dialect) ??
+    reject(at, notThere(name));
   if (args.length < spec.least || args.length > spec.most)
     reject(at, `${name.toUpperCase()} takes ${counts(spec.least, spec.most)}, got ${args.length}`);
   const plain = [

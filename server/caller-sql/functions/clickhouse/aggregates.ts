@@ -54,7 +54,7 @@ function grouped(isDistinct: boolean): SqlFunction {
   return {
     ...list,
     build(args, info) {
-      const value = list.build(args, { ...info, distinct: isDistinct });
+      const value = list.build(args, { ...info, distinct: info.distinct || isDistinct });
       return { ...value, sql: sql`coalesce(${value.sql}, [])` };
     },
   };
@@ -99,7 +99,9 @@ export const CLICKHOUSE_AGGREGATES: Functions = {
   min: withDefault(alias(AGGREGATES, 'min')),
   max: withDefault(alias(AGGREGATES, 'max')),
   any_value: withDefault(alias(AGGREGATES, 'any_value')),
+  any: withDefault(alias(AGGREGATES, 'any_value')),
   anylast: withDefault(alias(AGGREGATES, 'any_value')),
+  countdistinct: distinct,
   uniq: distinct,
   uniqexact: distinct,
   uniqcombined: distinct,
@@ -114,6 +116,7 @@ export const CLICKHOUSE_AGGREGATES: Functions = {
   quantile: quantile('quantile_cont'),
   quantiletdigest: quantile('quantile_cont'),
   quantiletiming: quantile('quantile_cont'),
+  quantileexactlow: quantile('quantile_disc'),
   quantileexact: quantile('quantile_disc'),
   quantileexactinclusive: quantile('quantile_cont'),
   quantiledeterministic: quantile('quantile_cont'),

@@ -41,15 +41,24 @@ function fromJson(
 const jsonText = (json: Sql) =>
   sql`coalesce(nullif(json_extract_string(${json}, '$'), 'null'), '')`;
 
-const jsonNumber = (json: Sql) => sql`coalesce(try_cast(${json} as double), 0)`;
-
-const jsonWhole = (json: Sql) =>
-  sql`coalesce(try_cast(trunc(try_cast(${json} as double)) as bigint), 0)`;
-
+const asNumber = (json: Sql) =>
+  sql`try_cast(case when json_type(${json}) <> 'BOOLEAN' then json_extract_string(${json}, '$') end as double)`;
+const jsonNumber = (json: Sql) => sql`coalesce(${asNumber(json)}, 0)`;
+/** A whole number of one, or 0: a text or a number within the range. */
+const jsonWhole = (least: string, most: string) => (json: Sql) => {
+  const text = sql`json_extract_string(${json}, '$')`;
+  const exact = sql`try_cast(case when json_type(${json}) <> 'BOOLEAN' and regexp_full_match(${text}, '-?[0-9]{1,20}') then ${text} end as hugeint)`;
+  const whole = sql`coalesce(${exact}, try_cast(trunc(${asNumber(json)}) as hugeint))`;
+  return sql`coalesce(case when ${whole} between ${least} and ${most} then ${whole} end, 0)`;
+};
 const JSON_TEXT = fromJson('text', jsonText);
 const JSON_NUMBER = fromJson('number', jsonNumber);
-const JSON_WHOLE = fromJson('number', jsonWhole);
-const JSON_TRUE = fromJson('bool', (json) => sql`coalesce((${json})::varchar = 'true', false)`);
+const JSON_INT = fromJson('number', jsonWhole('-9223372036854775808', '9223372036854775807'));
+const JSON_UINT = fromJson('number', jsonWhole('0', '18446744073709551615'));
+const JSON_TRUE = fromJson(
+  'bool',
+  (json) => sql`coalesce((${json})::varchar = 'true' or ${asNumber(json)} <> 0, false)`,
+);
 
 const JSON_LIST = '\'["VARCHAR"]\'';
 
@@ -66,7 +75,7 @@ const jsonExtract = takes({
       (inner ? fromJson(kind, orNull) : plain).build(rest, info);
     if (/^u?int\d+$/.test(type))
       return of(
-        JSON_WHOLE,
+        type.startsWith('u') ? JSON_UINT : JSON_INT,
         'number',
         (json) => sql`try_cast(trunc(try_cast(${json} as double)) as bigint)`,
       );
@@ -90,8 +99,8 @@ const jsonExtract = takes({
 export const CLICKHOUSE_JSON: Functions = {
   jsonextract: jsonExtract,
   jsonextractstring: JSON_TEXT,
-  jsonextractint: JSON_WHOLE,
-  jsonextractuint: JSON_WHOLE,
+  jsonextractint: JSON_INT,
+  jsonextractuint: JSON_UINT,
   jsonextractfloat: JSON_NUMBER,
   jsonextractbool: JSON_TRUE,
   jsonextractraw: fromJson('text', (json) => sql`coalesce((${json})::varchar, '')`),
@@ -116,8 +125,8 @@ export const CLICKHOUSE_JSON: Functions = {
     ([text = '']) => sql`(try_cast(${text} as json) is not null)`,
   ),
   simplejsonextractstring: JSON_TEXT,
-  simplejsonextractint: JSON_WHOLE,
-  simplejsonextractuint: JSON_WHOLE,
+  simplejsonextractint: JSON_INT,
+  simplejsonextractuint: JSON_UINT,
   simplejsonextractfloat: JSON_NUMBER,
   simplejsonextractbool: JSON_TRUE,
   simplejsonhas: fromJson('bool', (json) => sql`(${json} is not null)`),

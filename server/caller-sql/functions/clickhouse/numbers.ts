@@ -1,20 +1,29 @@
 import { reject } from '../../error.ts';
 import { sql } from '../../sql-fragment.ts';
 import { as, nameOf } from '../../typed-expression.ts';
-import { constant, expr, type Functions, over, type SqlFunction, takes } from '../builder.ts';
+import {
+  constant,
+  expr,
+  type Functions,
+  over,
+  type SqlFunction,
+  simple,
+  takes,
+} from '../builder.ts';
 
 /** A whole number that is all of a text, within a range; what is none, or is beyond it, is `other`. */
 function wholeNumber(bits: number, isSigned: boolean, other: string): SqlFunction {
   const power = bits - (isSigned ? 1 : 0);
   const most = `${(1n << BigInt(power)) - 1n}`;
   const least = isSigned ? `-${1n << BigInt(power)}` : '0';
+  const type = isSigned ? 'bigint' : 'hugeint';
   return takes({
     least: 1,
     most: 1,
     build([value], { at }) {
       const text = as(value, 'text', at);
-      const read = sql`try_cast(case when regexp_full_match(${text}, '[-+]?[0-9]{1,19}') then ${text} end as bigint)`;
-      const number = sql`case when ${read} between ${least} and ${bits === 64 && !isSigned ? '9223372036854775807' : most} then ${read} end`;
+      const read = sql`try_cast(case when regexp_full_match(${text}, '[-+]?[0-9]{1,20}') then ${text} end as ${type})`;
+      const number = sql`case when ${read} between ${least} and ${most} then ${read} end`;
       return expr('number', sql`coalesce(${number}, ${other})`, [value], {
         nullable: other === 'null',
       });
@@ -44,8 +53,17 @@ function toNumber(isWhole: boolean): SqlFunction {
     least: 1,
     most: 1,
     build([value], { at, name }) {
-      if (value.kind === 'timestamp' || value.kind === 'datetime')
-        return expr('number', sql`(epoch_us(${value.sql}) // 1000000)`, [value]);
+      if (value.kind === 'timestamp' || value.kind === 'datetime') {
+        const micros = sql`epoch_us(${value.sql})`;
+        return expr('number', isWhole ? sql`(${micros} // 1000000)` : sql`(${micros} / 1000000)`, [
+          value,
+        ]);
+      }
+      if (value.kind === 'text' && isWhole) {
+        // All digits of a whole number, which a double has not.
+        const digits = sql`case when regexp_full_match(${value.sql}, '[-+]?[0-9]{1,20}') then ${value.sql} end`;
+        return expr('number', sql`try_cast(${digits} as hugeint)`, [value]);
+      }
       if (!['number', 'text', 'bool', 'json', 'null'].includes(value.kind))
         reject(at, `${name.toUpperCase()} takes a string or a number, got ${nameOf(value.kind)}`);
       const number = sql`(${as(value, 'number', at)})::double`;
@@ -95,6 +113,11 @@ export const CLICKHOUSE_NUMBERS: Functions = {
   tofloat64ornull: realNumber('null'),
   round,
   roundbankers: round,
+  log2: simple(
+    'number',
+    ['number'],
+    ([value = '']) => sql`(case when (${value})::double > 0 then log2((${value})::double) end)`,
+  ),
   intdiv: over((a, b) => sql`trunc(${a} / nullif(${b}, 0))`),
   modulo: over((a, b) => sql`(${a} % ${b})`),
   plus: over((a, b) => sql`(${a} + ${b})`),

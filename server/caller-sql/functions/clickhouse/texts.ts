@@ -1,3 +1,4 @@
+import { attributeNames } from '../../attributes.ts';
 import { reject } from '../../error.ts';
 import { patternOf, textsIn } from '../../regular-expressions.ts';
 import { literal, type Sql, sql } from '../../sql-fragment.ts';
@@ -109,13 +110,23 @@ const toText = takes({
       // A whole number has no fraction, also where it was computed as a double.
       return expr(
         'text',
-        sql`(case when ${value.sql} = trunc(${value.sql}) and abs(${value.sql}) < 1e15 then try_cast(${value.sql} as bigint)::varchar else (${value.sql})::varchar end)`,
+        sql`(case when ${value.sql} = trunc(${value.sql}) and abs(${value.sql}) < 1e21 then try_cast(${value.sql} as hugeint)::varchar else replace(replace((${value.sql})::varchar, 'e-0', 'e-'), 'e+', 'e') end)`,
         [value],
       );
     if (kind === 'array') return expr('text', sql`(${value.sql})::varchar`, [value]);
     return expr('text', as(value, 'text', at), [value]);
   },
 });
+
+/** Texts of whatever they are, one behind another. */
+const concatenated: SqlFunction = {
+  least: 1,
+  most: 40,
+  build(args, info) {
+    const texts = args.map((arg) => (arg.kind === 'text' ? arg : toText.build([arg], info)));
+    return alias(TEXTS, 'concat').build(texts, info);
+  },
+};
 
 const position = (isSame: boolean) =>
   simple('number', ['text', 'text'], ([text = '', part = '']) =>
@@ -128,13 +139,16 @@ const length: SqlFunction = takes({
   build(args, info) {
     const [value] = args;
     if (value.kind === 'array') return arrayLength.build(args, info);
+    if (value.kind === 'map')
+      return expr('number', sql`len(${attributeNames(value.sql)})`, args, { nested: true });
     return expr('number', sql`strlen(${as(value, 'text', info.at)})`, args);
   },
 });
 
-/** What stands in a URL. */
+/** What stands in a URL, or in the part of one. */
 const ofUrl = (pattern: string) =>
   simple('text', ['text'], ([url = '']) => sql`regexp_extract(${url}, ${literal(pattern)}, 1)`);
+const SCHEME = '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?';
 
 const UNITS = "['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB']";
 const readableSize = simple('text', ['number'], ([value = '']) => {
@@ -159,7 +173,12 @@ export const CLICKHOUSE_TEXTS: Functions = {
   positioncaseinsensitive: position(false),
   positionutf8: position(true),
   positioncaseinsensitiveutf8: position(false),
-  locate: position(true),
+  // The needle comes first here alone.
+  locate: takes({
+    least: 2,
+    most: 2,
+    build: ([part, text], info) => position(true).build([text, part], info),
+  }),
   hastoken: simple(
     'bool',
     ['text', 'text'],
@@ -178,7 +197,14 @@ export const CLICKHOUSE_TEXTS: Functions = {
   lengthutf8: alias(TEXTS, 'char_length'),
   splitbychar: split,
   splitbystring: split,
-  domain: ofUrl('^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//([^/:?#@\\s]+)(?:[/:?#]|$)'),
-  path: ofUrl('^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//[^/?#]*(/[^?#]*)'),
+  concat: concatenated,
+  '||': concatenated,
+  leftpad: alias(TEXTS, 'lpad'),
+  rightpad: alias(TEXTS, 'rpad'),
+  cuttofirstsignificantsubdomain: ofUrl(`${SCHEME}//(?:www[.])?([^/:?#@\\s]+)`),
+  cutquerystring: ofUrl('^([^?]*)'),
+  domain: ofUrl(`${SCHEME}(?://)?([^/:?#@\\s]*[.][^/:?#@\\s]*|[^/:?#@\\s]+)(?:[/:?#]|$)`),
+  domainwithoutwww: ofUrl(`${SCHEME}(?://)?(?:www[.])?([^/:?#@\\s]+)(?:[/:?#]|$)`),
+  path: ofUrl(`${SCHEME}(?://[^/?#]*)?(/[^?#]*)`),
   formatreadablesize: readableSize,
 };

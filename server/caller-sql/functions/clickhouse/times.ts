@@ -1,6 +1,6 @@
 import { dictionary } from '../../dictionary.ts';
 import { reject, shown } from '../../error.ts';
-import { literal, print, type Sql, sql } from '../../sql-fragment.ts';
+import { literal, type Sql, sql } from '../../sql-fragment.ts';
 import { as, type Expression, isMoment, type Kind, nameOf } from '../../typed-expression.ts';
 import {
   type Call,
@@ -68,25 +68,48 @@ function startOfMinutes(count: number): SqlFunction {
   );
 }
 
-/** `toStartOfInterval(moment, INTERVAL 5 minute)`: weeks begin on Monday. */
+/** Where intervals of a unit are counted from; of others the day, or the year 0. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  week: '1970-01-05',
+  month: '1900-01-01',
+  quarter: '1900-01-01',
+};
+
+/** `toStartOfInterval(moment, INTERVAL 5 minute)`. */
 const startOfInterval = takes({
   least: 2,
   most: 3,
-  build([value, interval], { at }) {
-    const [point, step] = [as(value, 'timestamp', at), as(interval, 'interval', at)];
-    const origin = print(step).includes('to_weeks') ? '1969-12-29' : '1970-01-01';
-    const cut = sql`time_bucket(case when ${step} > interval '0 seconds' then ${step} end, ${point}, timestamp '${origin}')`;
-    return expr('datetime', guarded([value, interval], cut), [value, interval]);
+  build([value, interval, zone], info) {
+    const { at } = info;
+    const { unit, count } =
+      interval.span ?? reject(at, 'TOSTARTOFINTERVAL takes an interval such as INTERVAL 5 MINUTE');
+    if (count < 1) reject(at, `An interval is one or more, got ${count}`);
+    const point = as(value, 'timestamp', at);
+    const there = zone ? zoneOf(zone, [value], info) : null;
+    const local = there ? there.local(point) : point;
+    const isDate = unit === 'week' || unit in ORIGINS || unit === 'year';
+    const cut =
+      unit === 'hour'
+        ? sql`(date_trunc('day', ${local}) + to_hours((date_part('hour', ${local}) // ${String(count)}) * ${String(count)}))`
+        : unit === 'year'
+          ? sql`try_cast(format('{:04d}-01-01', (date_part('year', ${local}) // ${String(count)}) * ${String(count)}) as date)`
+          : sql`time_bucket(to_${unit}s(${String(count)}), ${local}, timestamp '${ORIGINS[unit] ?? '1970-01-01'}')`;
+    const safe = guarded([value], cut);
+    if (isDate) return expr('date', sql`(${safe})::date`, [value]);
+    return expr('datetime', there ? there.moment(safe) : safe, [value]);
   },
 });
 
 const part = (field: string, more = '') =>
-  simple(
-    'number',
-    ['timestamp'],
-    ([moment = '']) => sql`(date_part('${field}', ${moment})${more})`,
-    1,
-  );
+  takes({
+    least: 1,
+    most: 2,
+    build([value, zone], info) {
+      const point = as(value, 'timestamp', info.at);
+      const local = zone ? zoneOf(zone, [value], info).local(point) : point;
+      return expr('number', sql`(date_part('${field}', ${local})${more})`, [value]);
+    },
+  });
 
 const digits = (form: string) =>
   simple(
@@ -110,6 +133,12 @@ const unix = (factor: string, kind: 'timestamp' | 'datetime'): SqlFunction =>
     },
   });
 
+/** What is known of an interval whose count is a literal. */
+function spanOf(unit: string, { kind, literal: count }: Expression): Partial<Expression> {
+  const number = Number(count);
+  return kind === 'number' && Number.isInteger(number) ? { span: { unit, count: number } } : {};
+}
+
 const INTERVAL_UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 
 /** `toIntervalHour(2)`, `addHours(moment, 2)` and `subtractHours(moment, 2)`. */
@@ -126,8 +155,11 @@ const SHIFTS: Functions = Object.fromEntries(
         build(args, info) {
           const [value, count] = args;
           const point = as(value, 'timestamp', info.at);
-          const kind = isMoment(value.kind) && value.kind !== 'date' ? value.kind : 'datetime';
-          return expr(kind, guarded(args, sql`${point} ${sign} ${interval(count, info)}`), args);
+          const isDay = value.kind === 'date' && !['second', 'minute', 'hour'].includes(unit);
+          const kind =
+            isDay || !isMoment(value.kind) || value.kind === 'date' ? 'datetime' : value.kind;
+          const moved = guarded(args, sql`${point} ${sign} ${interval(count, info)}`);
+          return isDay ? expr('date', sql`(${moved})::date`, args) : expr(kind, moved, args);
         },
       });
     return [
@@ -136,7 +168,8 @@ const SHIFTS: Functions = Object.fromEntries(
         takes({
           least: 1,
           most: 1,
-          build: ([count], info) => expr('interval', interval(count, info), [count]),
+          build: ([count], info) =>
+            expr('interval', interval(count, info), [count], spanOf(unit, count)),
         }),
       ],
       [`add${unit}s`, shift('+')],
@@ -208,7 +241,7 @@ const truncated = takes({
 const FORMATS = dictionary<string>({
   a: '%a',
   b: '%b',
-  c: '%-m',
+  c: '%m',
   C: '%C',
   d: '%d',
   D: '%m/%d/%y',
@@ -220,8 +253,8 @@ const FORMATS = dictionary<string>({
   i: '%M',
   I: '%I',
   j: '%j',
-  k: '%-H',
-  l: '%-I',
+  k: '%H',
+  l: '%I',
   m: '%m',
   M: '%B',
   n: '\n',
@@ -263,13 +296,16 @@ function parsed(kind: 'timestamp' | 'datetime', zoneAt: number): SqlFunction {
 const toDate: SqlFunction = takes({
   least: 1,
   most: 2,
-  build([value], { at, name }) {
+  build([value, zone], info) {
+    const { at, name } = info;
     if (value.kind === 'number')
       return reject(
         at,
         `${name.toUpperCase()} takes a string or a moment, got ${nameOf(value.kind)}`,
       );
-    return expr('date', as(value, 'date', at), [value]);
+    if (!zone || value.kind === 'date') return expr('date', as(value, 'date', at), [value]);
+    const local = zoneOf(zone, [value], info).local(as(value, 'timestamp', at));
+    return expr('date', sql`(${local})::date`, [value]);
   },
 });
 

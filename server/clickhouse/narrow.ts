@@ -45,8 +45,8 @@ export interface NarrowSelect {
   /** What holds of the rows, beside what they are asked by; with the parameters `values`. */
   readonly condition: string;
   readonly values: Readonly<Record<string, string>>;
-  /** What its rows are grouped by, where `c_times` tells how many rows each stands for. */
-  readonly groups: string | null;
+  /** The SELECT of its rows, called `t`, that gives one for all that are the same, where `c_times` tells how many. */
+  readonly counts: { readonly list: string; readonly groups: string } | null;
 }
 
 /** The SELECTs that give each row once: where columns hold the members, one of those that have them filled, and one of the others. */
@@ -87,14 +87,21 @@ function oneSelect(
   sought: Pick<NarrowSelect, 'condition' | 'values'>,
 ): NarrowSelect {
   const conditions = { condition: condition + sought.condition, values: sought.values };
-  const isMoment = (column: string) => counted !== null && column === 'timestamp';
-  const list = columns.map(
-    ([column, value]) => `${isMoment(column) ? `any(${value})` : value} as ${name(`c_${column}`)}`,
+  const list = columns.map(([column, value]) => `${value} as ${name(`c_${column}`)}`).join(', ');
+  return { list, counts: counted && countsOf(counted, columns), ...conditions };
+}
+
+/** One row for all of a `list` that are the same, by the names that it gives its columns. */
+function countsOf({ unit, moments }: Counted, columns: readonly Value[]): NarrowSelect['counts'] {
+  const isMoment = (column: string) => column === 'timestamp';
+  const list = columns.map(([column]) => {
+    const own = name(`c_${column}`);
+    return isMoment(column) ? `any(t.${own}) as ${own}` : `t.${own} as ${own}`;
+  });
+  const keys = columns.flatMap(([column]) =>
+    isMoment(column) ? [] : [`t.${name(`c_${column}`)}`],
   );
-  if (!counted) return { list: list.join(', '), groups: null, ...conditions };
-  const keys = columns.flatMap(([column]) => (isMoment(column) ? [] : [name(`c_${column}`)]));
-  const micros = 'toUnixTimestamp64Micro(timestamp)';
-  const { unit, moments } = counted;
+  const micros = 'toUnixTimestamp64Micro(t.c_timestamp)';
   if (columns.some(([column]) => isMoment(column)))
     keys.push(
       ...(unit === null ? [] : [`intDiv(${micros} + ${ORIGIN}, ${MICROS[unit]})`]),
@@ -103,7 +110,6 @@ function oneSelect(
   return {
     list: [...list, 'count() as c_times'].join(', '),
     groups: keys.length === 0 ? "''" : keys.join(', '),
-    ...conditions,
   };
 }
 

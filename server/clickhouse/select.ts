@@ -184,13 +184,13 @@ export async function fetchRows(
   await bounded({ timeoutMs, signal }, async (ends) => {
     const { stream } = await client.exec({
       query: `${selects
-        .map(
-          ({ list, condition, groups }) =>
-            `select ${list}
-              from {table:Identifier}
-              where ${ROWS_WANTED}${condition}
-              ${groups === null ? '' : `group by ${groups}`}`,
-        )
+        .map(({ list, condition, counts }) => {
+          const rows = `select ${list} from {table:Identifier} where ${ROWS_WANTED}${condition}`;
+          // A key is a column's name: ClickHouse does not find a long expression among its keys again.
+          return counts
+            ? `select ${counts.list} from (${rows}) as t group by ${counts.groups}`
+            : rows;
+        })
         .join(' union all ')}
         format Parquet`,
       query_params: { table, project, from, until, ...selects[0]?.values },

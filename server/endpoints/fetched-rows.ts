@@ -199,12 +199,15 @@ function narrowOf(
   };
 }
 
-/** The columns of members, of a set. */
+/** The columns of members, of a set. One has the value of a key with dashes, too, which so has no column of its own. */
 function filledOf(set: MemberSet, members: Shape<null>): Filled {
+  const known = new Set(set.members.map(columnOf));
   return {
     set: set.name,
     from: filledFrom(shipped(set)),
-    columns: pathsIn(members).map(columnOf),
+    columns: pathsIn(members)
+      .map(columnOf)
+      .filter((column) => known.has(column)),
   };
 }
 

@@ -16,7 +16,9 @@ function inArray(value: Json): Json {
 
 /** A whole row as answers show it. */
 export function shownRow({ id, timestamp, event_message, metadata, project }: Row): Json {
-  return [{ id, timestamp, event_message, metadata: shown(metadata), project }];
+  return [
+    { id, timestamp, event_message, metadata: shown(metadata), project, identifier: project },
+  ];
 }
 
 /** The moment that a text names, in microseconds since the epoch. */

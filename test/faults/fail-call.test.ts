@@ -10,9 +10,9 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 
 const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
 /** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
-const CALLS = 200;
-/** The short form takes every so-manieth, so that steps of each kind are met. */
-const STRIDE = LONG ? 1 : 7;
+const CALLS = 1000;
+/** Every so-manieth is taken, so that steps of each kind are met: most are the start's, which tries all endpoints. */
+const STRIDE = LONG ? 2 : 19;
 const PATHS = [
   '/readyz',
   '/api/ledger',

@@ -135,7 +135,7 @@ export const PAGES: Expectations = {
   'platform-list-postgres_logs': (w) =>
     list(
       postgres(w),
-      'm.identifier',
+      't.project as identifier',
       't.timestamp',
       't.id',
       't.event_message',

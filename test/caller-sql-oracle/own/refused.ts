@@ -16,7 +16,7 @@ export const REFUSED: readonly Request[] = [
     /\*|except|wildcard|columns/i,
   ),
   refused('a view that is not there', 'select id from no_such_logs', /no_such_logs/),
-  refused('the page of another build', 'select id from supavisor_logs', /supavisor_logs/),
+  refused('a page of none of the builds', 'select id from warehouse_logs', /warehouse_logs/),
   refused(
     'a source in a subquery',
     'select id from edge_logs where id in (select id from `postgres.logs`)',

@@ -146,8 +146,8 @@ function node(from = '') {
       else substr(${value}, 2, length(${value}) - 2)
     end`,
     /**
-     * Holds for what is a value, and stands in no list, in the tree of `whole`: of the elements of metadata the first counts, and metadata
-     * itself is no value.
+     * Holds for a value that stands outside of lists in the tree of `whole`. The first element of metadata counts, and metadata itself is
+     * not a value.
      */
     isValue: (whole: Sql): Sql => {
       const lists = sql`list_filter(${heads}, lambda h: h <> '$' and coalesce(try(json_array_length(${whole}, h)), 0) <> 1)`;

@@ -47,22 +47,15 @@ export async function readLines(
   request: IncomingMessage,
   memory: Memory,
   { keepsObject = false, isLogpush = false } = {},
-): Promise<PushedLines & { readonly object: string | null }> {
-  const cutter = createCutter(areLines(request, isLogpush), keepsObject);
+): Promise<PushedLines & { readonly object: string | null; readonly areLines: boolean }> {
+  const type = request.headers['content-type'] ?? '';
+  // Whatever its first byte is. Logpush calls its lines plain text.
+  const areLines =
+    /^application\/x-ndjson\b/i.test(type) || (isLogpush && !/^application\/json\b/i.test(type));
+  const cutter = createCutter(areLines, keepsObject);
   const { take, end } = cutter;
   const lines = await readBlocks(request, memory, { take, end, last: Buffer.from('\n') });
-  return { ...lines, object: cutter.object };
-}
-
-/** Whether a body is lines by its type, whatever its first byte is. Logpush calls them plain text. */
-export function areLines(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  isLogpush: boolean,
-): boolean {
-  const type = headers['content-type'] ?? '';
-  return (
-    /^application\/x-ndjson\b/i.test(type) || (isLogpush && !/^application\/json\b/i.test(type))
-  );
+  return { ...lines, object: cutter.object, areLines };
 }
 
 /** Reads a body and unpacks it. Throws as `readLines` does. */

@@ -8,14 +8,7 @@ import { linesOf } from './stamp.ts';
 export type Form = 'events' | 'json' | 'vector' | 'cloudflare';
 
 /** The lines of a body as lines of a source. What is not an object stays as it is, and becomes a rejected line. */
-export function formed(
-  given: readonly Buffer[],
-  form: Form,
-  areLines: boolean,
-  maxLine: number,
-): readonly Buffer[] {
-  // A body of one object is an event there as everywhere.
-  if (form === 'cloudflare' && !areLines) return formed(given, 'events', areLines, maxLine);
+export function formed(given: readonly Buffer[], form: Form, maxLine: number): readonly Buffer[] {
   if (form === 'events' && !Buffer.concat(given).includes(OLD_MESSAGE)) return given;
   return linesOf(given).map((line) => {
     const members = membersOf(line.toString());

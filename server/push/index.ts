@@ -4,7 +4,7 @@ import { accessOf } from '../auth/middleware.ts';
 import { AppError } from '../errors.ts';
 import { optional, POST, type Route } from '../http/route.ts';
 import { allowLongBody } from '../http/server.ts';
-import { areLines, createMemory, discardBody, readLines } from './body.ts';
+import { createMemory, discardBody, readLines } from './body.ts';
 import { type Form, formed } from './forms.ts';
 import { namedSource, projectOf, sourceIn, sourceOf } from './source.ts';
 import type { PushFiles } from './spool.ts';
@@ -107,7 +107,9 @@ function takesPushes({ pushFiles, ingest, formats, maxLine }: PushDeps) {
     try {
       const source = named ?? sourceOf(lines.object === null ? null : sourceIn(lines.object));
       if (lines.blocks.length === 0) return;
-      const events = formed(lines.blocks, form, areLines(request, form === 'cloudflare'), maxLine);
+      // What is JSON at Logpush's path is an event, as everywhere.
+      const read = form === 'cloudflare' && !lines.areLines ? 'events' : form;
+      const events = formed(lines.blocks, read, maxLine);
       const blocks = formats[source] === 'cri' ? asObjects(events) : events;
       await pushFiles.append(source, ofProject(blocks, pin, project));
     } finally {

@@ -57,9 +57,9 @@ const RENAMED = dictionary<string>({
 });
 /** Types that say something of another one. */
 const WRAPPERS = ['nullable', 'lowcardinality'];
-/** Words that end an expression in a select list, and are no alias. */
+/** Words that end an expression in a select list, and cannot be an alias. */
 const ENDS = ['end', 'null', 'true', 'false'];
-/** Words behind which a word is no alias. */
+/** Words behind which a word cannot be an alias. */
 const OPERATORS =
   'and or not like ilike in is between then else when case select distinct interval'.split(' ');
 const CLAUSES = 'from where group having order limit union window qualify settings format'.split(

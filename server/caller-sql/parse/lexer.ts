@@ -170,7 +170,7 @@ const CLICKHOUSE_ESCAPES = dictionary<string>({
   '=': '=',
 });
 
-/** What is no escape to ClickHouse stays with its backslash, so that `'\\d'` and `'\d'` are one regular expression. */
+/** A pair that ClickHouse does not read as an escape keeps its backslash, so that `'\\d'` and `'\d'` are one regular expression. */
 function clickhouseEscape(text: string, at: number): [string, number] {
   const next = text[at + 1] ?? '';
   const simple = CLICKHOUSE_ESCAPES[next];

@@ -43,7 +43,7 @@ interface ReadTable {
   readonly nullable: boolean;
 }
 
-/** What the statement as it is `written` reads of a table. A name in a text of the caller's counts as read, which is no harm. */
+/** What the statement as it is `written` reads of a table. A name in a text of the caller's counts as read, which does no harm. */
 export function readsOf(
   view: string,
   { id, columns, records, members: ofColumns, relation, nullable }: ReadTable,

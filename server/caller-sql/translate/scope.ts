@@ -51,7 +51,7 @@ export interface Scope {
   /** The SELECT that the place is in: scopes that have the same one differ in what names mean there. */
   readonly select: object;
   readonly outer: Scope | null;
-  /** What a name of the result means that comes before those of columns, in ClickHouse's dialect; null where it is none. */
+  /** What a name of the result means that comes before those of columns, in ClickHouse's dialect; null where it is not a name of the result. */
   readonly alias?: (name: string) => Expression | null;
   /** Whether the place takes no aggregates, so that a name means a column rather than one. */
   readonly noAggregates?: boolean;

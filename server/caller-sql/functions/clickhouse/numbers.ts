@@ -11,7 +11,7 @@ import {
   takes,
 } from '../builder.ts';
 
-/** A whole number that is all of a text, within a range; what is none, or is beyond it, is `other`. */
+/** Returns the whole number that a text consists of; `other` for another text, and beyond the range. */
 function wholeNumber(bits: number, isSigned: boolean, other: string): SqlFunction {
   const power = bits - (isSigned ? 1 : 0);
   const most = `${(1n << BigInt(power)) - 1n}`;
@@ -31,7 +31,7 @@ function wholeNumber(bits: number, isSigned: boolean, other: string): SqlFunctio
   });
 }
 
-/** A number that is all of a text; what is none is `other`. */
+/** Returns the number that a text consists of; `other` for another text. */
 function realNumber(other: string): SqlFunction {
   const form = "'[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?'";
   return takes({

@@ -15,7 +15,7 @@ export function fieldText(entry: Entry, source: string, field: string): string |
   return textOf(memberOf(entry.metadata, 'column' in place ? ['request', ...path] : place.member));
 }
 
-/** The names of a field; null for what is none. */
+/** The names of a field; null for what is not a field. */
 export function pathOf(field: string): string[] | null {
   try {
     return fieldPath(field);

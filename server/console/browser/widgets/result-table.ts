@@ -10,7 +10,7 @@ export type ResultRow = Readonly<Record<string, Json>>;
 const [LEAST_US, MOST_US] = [1e15, 4e15];
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/;
 
-/** The time of a value in milliseconds; null when it is none. */
+/** The time of a value in milliseconds; null when it is not a time. */
 export function timeOf(value: Json): number | null {
   if (typeof value === 'number') return value >= LEAST_US && value < MOST_US ? value / 1000 : null;
   return typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(`${value}Z`) : null;

@@ -3,8 +3,8 @@ import type { Batch, Capacity, FileState, RejectedLine, Slice } from '../types.t
 import { stagingFile } from './staging.ts';
 
 /**
- * A row group of DuckDB: a batch of this many lines is written straight to the database file, past its write-ahead
- * log, and needs no rewriting at the next checkpoint. Fewer cost up to a third of the speed (docs/decisions/0003).
+ * Four row groups: a batch of this many lines is written straight to the database file, past its write-ahead log, and needs no rewriting
+ * at the next checkpoint (docs/decisions/0003, 0033).
  */
 export const BATCH_LINES = 122_880;
 /** Bounds the disk that staging takes when lines are long. */

@@ -24,8 +24,8 @@ export interface EngineOptions {
 
 export interface Engine {
   /**
-   * How many full batches one INSERT should read, each from a file of its own. Each thread then makes the row group of
-   * a file and compresses it itself; with fewer files than threads they share each file, and one of them compresses
+   * How many full batches one INSERT should read, each from a file of its own. Each thread then makes the row groups of
+   * a file and compresses them itself; with fewer files than threads they share each file, and one of them compresses
    * (docs/decisions/0008).
    */
   readonly parallelism: number;
@@ -35,7 +35,13 @@ export interface Engine {
 }
 
 /** With the default a write-ahead log that belongs to another state of the file is applied in silence. */
-export const STORAGE_VERSION = 'v1.5.0';
+const STORAGE_VERSION = 'v1.5.0';
+/** Rows of a row group (docs/decisions/0033). Those of a file that an earlier version made stay as they are. */
+export const ROW_GROUP_ROWS = 30_720;
+/** Bytes of a block in a file that is made. Each large column of a row group begins in a block of its own. */
+const BLOCK_BYTES = 65_536;
+/** What SQL calls the database, whatever its file is called. */
+const CATALOG = 'tailpond';
 /** What stands before the blocks in a database file: three headers. */
 const HEADER_BYTES = 3 * 4096;
 
@@ -76,9 +82,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     if (!options.readOnly) keepPrivate(options.database);
     if (!options.readOnly && !existsSync(options.database)) await makeDatabase(options.database);
     const open = () =>
-      DuckDBInstance.create(options.database, {
-        storage_compatibility_version: STORAGE_VERSION,
-        access_mode: options.readOnly ? 'READ_ONLY' : 'READ_WRITE',
+      attached(options, {
         // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
         checkpoint_threshold: '256MB',
         memory_limit: `${options.memory}B`,
@@ -98,7 +102,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         throw whyNotOpened(again, options.database);
       });
     });
-    const connection = await instance.connect();
+    const connection = await connect(instance);
     await checkLength(connection, options.database).catch((error) => {
       throw whyNotOpened(error, options.database);
     });
@@ -123,7 +127,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     async connect() {
       // A closed one would take the process along.
       if (closed) throw new Error('The store is closed.');
-      return open.connect();
+      return connect(open);
     },
     close() {
       closed = true;
@@ -131,6 +135,40 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       opened = false;
     },
   };
+}
+
+/** An instance with the database attached, which the engine is to do all in: row groups have a size in attached databases alone. */
+async function attached(
+  { database, readOnly = false }: Pick<EngineOptions, 'database' | 'readOnly'>,
+  config: Record<string, string>,
+): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', config);
+  try {
+    const connection = await instance.connect();
+    await connection.run(attachment(database, CATALOG, readOnly));
+    connection.closeSync();
+    return instance;
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await instance.connect();
+  await connection.run(`use ${CATALOG}`);
+  return connection;
+}
+
+/** The statement that attaches a database file, which is made where there is none. */
+export function attachment(path: string, catalog: string, readOnly = false): string {
+  const options = [
+    readOnly ? 'read_only' : 'read_write',
+    `row_group_size ${ROW_GROUP_ROWS}`,
+    `storage_version '${STORAGE_VERSION}'`,
+    ...(existsSync(path) ? [] : [`block_size ${BLOCK_BYTES}`]),
+  ];
+  return `attach ${quoted(path)} as ${catalog} (${options.join(', ')})`;
 }
 
 /**
@@ -159,9 +197,7 @@ function keepPrivate(database: string): void {
  */
 async function makeDatabase(database: string): Promise<void> {
   const unfinished = `${database}.${randomUUID()}`;
-  const instance = await DuckDBInstance.create(unfinished, {
-    storage_compatibility_version: STORAGE_VERSION,
-  });
+  const instance = await attached({ database: unfinished }, {});
   instance.closeSync();
   try {
     linkSync(unfinished, database);
@@ -180,7 +216,7 @@ async function checkLength(connection: DuckDBConnection, database: string): Prom
   const values = async (sql: string) =>
     (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(Number));
   const [[used = 0, total = 0, block = 0] = []] = await values(
-    'select used_blocks, total_blocks, block_size from pragma_database_size()',
+    `select used_blocks, total_blocks, block_size from pragma_database_size() where database_name = current_database()`,
   );
   const { size } = statSync(database);
   refuseTruncated(database, size, HEADER_BYTES + used * block);

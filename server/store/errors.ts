@@ -53,7 +53,7 @@ export class RowsEndedEarly extends EngineError {
 
 /** How DuckDB 1.5 begins its messages, by kind; the first that fits. */
 const KINDS: readonly [EngineErrorKind, RegExp][] = [
-  ['fatal', /FATAL Error|database has been invalidated/],
+  ['fatal', /FATAL Error|database (?:"[^"]*" )?has been invalidated/i],
   ['memory', /Out of Memory|failed to (?:pin|allocate)|could not allocate/],
   ['input', /^Invalid Input Error/i],
   [

@@ -22,7 +22,7 @@ last_users as (
   group by block
 ),
 sizes as (
-  select row_group_id, count(*) * 262144 as bytes
+  select row_group_id, count(*) * (select block_size from pragma_database_size() where database_name = current_database()) as bytes
   from last_users
   group by row_group_id
 ),

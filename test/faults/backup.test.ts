@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { ROOT } from '../../server/config/package-root.ts';
 import type { Store } from '../../server/store/index.ts';
 import {
   eventually,
@@ -150,6 +152,45 @@ describe('a backup', () => {
   );
 
   faultCase(
+    'D16j',
+    'of a store with the larger row groups of an earlier version, in their order',
+    () =>
+      withFolder(async (data) => {
+        const expectedLines = newExpectedLines();
+        const [backup, other] = [join(data, 'backup.duckdb'), join(data, 'other')];
+        mkdirSync(other);
+        await run(data, async (service) => {
+          dropNoise(data, expectedLines, 200_000);
+          await allStored(service, expectedLines);
+        });
+        asEarlierVersion(join(data, 'store', 'tailpond.duckdb'));
+        await run(data, async (service) => {
+          dropNoise(data, expectedLines, 70_000);
+          await allStored(service, expectedLines);
+          const { code, text } = await storeCommand(data, ['backup', backup]);
+          expect(code, text).to.equal(0);
+        });
+        const original = await withStore(data, async (store) => {
+          const sizes = (await column(store, GROUPS)).map(Number);
+          expect(Math.max(...sizes), 'as they were').to.be.above(100_000);
+          expect(
+            sizes.filter((rows) => rows === 30_720),
+            'new ones',
+          ).to.have.length.at.least(2);
+          return column(store, IN_ORDER);
+        });
+        expect(await expectedLines.differences(data)).to.deep.equal([]);
+
+        const { code, text } = await storeCommand(other, ['restore', backup]);
+        expect(code, text).to.equal(0);
+        await withStore(other, async (store) => {
+          expect((await column(store, IN_ORDER)).join() === original.join()).to.equal(true);
+          expect(Math.max(...(await column(store, GROUPS)).map(Number))).to.equal(30_720);
+        });
+      }),
+  );
+
+  faultCase(
     'D16f',
     "the control socket is its owner's alone, and wrong requests get an error",
     () =>
@@ -255,11 +296,31 @@ describe('a backup', () => {
 const IN_ORDER = 'select id from edge_logs order by rowid';
 const COMPRESSIONS = `select distinct compression from pragma_storage_info('edge_logs')
   where column_name = 'event_message' and segment_type = 'VARCHAR'`;
+const GROUPS = `select sum(count) from pragma_storage_info('edge_logs')
+  where column_id = 0 and segment_type <> 'VALIDITY'
+  group by row_group_id`;
+
+/** Writes a database anew with the engine's own sizes of blocks and row groups, in a process that has no other. */
+function asEarlierVersion(database: string) {
+  const script = `
+    const { DuckDBInstance } = await import('@duckdb/node-api');
+    const [, database] = process.argv;
+    const instance = await DuckDBInstance.create(database + '.earlier', { storage_compatibility_version: 'v1.5.0' });
+    const connection = await instance.connect();
+    const catalog = (await connection.runAndReadAll('select current_database()')).getRows()[0][0];
+    await connection.run(\`attach '\${database}' as now (read_only)\`);
+    await connection.run(\`copy from database now to "\${catalog}"\`);
+    connection.closeSync();
+    instance.closeSync();`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script, database], { cwd: ROOT });
+  renameSync(`${database}.earlier`, database);
+}
+
 /** The row groups that have fewer rows than one may. */
 const PARTIAL_GROUPS = `select row_group_id from pragma_storage_info('edge_logs')
   where column_id = 0 and segment_type <> 'VALIDITY'
   group by row_group_id
-  having sum(count) < 122_880`;
+  having sum(count) < 30_720`;
 
 async function column(store: Store, sql: string) {
   const { rows } = await store.query(sql, {}, { maxRows: 1_000_000 });

@@ -28,7 +28,7 @@ import {
 } from '../support/simulated-store.ts';
 import { SLOW } from '../support/slow.ts';
 
-const ROW_GROUP = 122_880;
+const ROW_GROUP = 30_720;
 
 describe('retention', function () {
   this.timeout(300_000);

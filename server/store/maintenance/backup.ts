@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { freeBytesOf } from '../disk.ts';
-import { type Engine, quoted, STORAGE_VERSION } from '../engine.ts';
+import { attachment, type Engine } from '../engine.ts';
 import type { WithConnection } from '../read/own-connection.ts';
 
 export interface BackupOptions {
@@ -76,7 +76,7 @@ async function copyDatabase(connection: DuckDBConnection, target: string): Promi
   const values = async (sql: string) =>
     (await connection.runAndReadAll(sql)).getRows().map(([value]) => value);
   const [catalog] = await values('select current_database()');
-  await connection.run(`attach ${quoted(target)} as backup (storage_version '${STORAGE_VERSION}')`);
+  await connection.run(attachment(target, 'backup'));
   await connection.run('begin');
   await connection.run(`copy from database ${catalog} to backup (schema)`);
   const tables = await values(

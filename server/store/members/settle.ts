@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
+import { ROW_GROUP_ROWS } from '../engine.ts';
 import { engineErrorKind } from '../errors.ts';
 import { interruptible } from '../read/pool.ts';
 import { addTextFilter, removeTextFilters } from '../text-filter/filters.ts';
@@ -61,8 +62,8 @@ export interface SettlingOptions {
 
 type Ask = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** Rows that are settled at once: a quarter of a row group, in a quarter of a second. */
-export const RUN_ROWS = 30_720;
+/** Rows that are settled at once, in a third of a second: what a checkpoint then writes anew. */
+export const RUN_ROWS = ROW_GROUP_ROWS;
 /** Rows whose columns are filled at once. */
 const FILL_ROWS = 8192;
 /** The engine's vector, below which nothing is gained. */
@@ -89,6 +90,8 @@ const BUSY_SHARE = 2;
 interface Survey {
   readonly rows: number;
   readonly bytes: number;
+  /** Whether rows have no severity: perhaps since an earlier version stored them. */
+  readonly ungraded: boolean;
   /** The same before and after. */
   readonly digest: string;
 }
@@ -267,8 +270,8 @@ async function settleRun(
   const block = await addTextFilter(connection, source, texts, nowMs);
   const update =
     sortable && !sorted
-      ? sortedRows(table, run, columns, block)
-      : sameRows(table, run, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
+      ? sortedRows(table, run, first, columns, block)
+      : sameRows(table, run, first, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
   await change(connection, update, { set, run, columns, first });
   await removeTextFilters(connection, source);
   return { source, rows: first.rows, sorted: sortable };
@@ -286,7 +289,7 @@ async function fillRun(
   if (!run) return 0;
   const columns = await columnsOf(ask, set.source);
   const first = await survey(ask, set.source, run, columns);
-  await change(connection, sameRows(table, run, '', WAITING), { set, run, columns, first });
+  await change(connection, sameRows(table, run, first, '', WAITING), { set, run, columns, first });
   return first.rows;
 }
 
@@ -391,26 +394,39 @@ async function survey(
     `select
       count(*) as rows,
       sum(strlen(event_message) + coalesce(strlen(metadata), 0))::bigint as bytes,
+      coalesce(bool_or(severity is null), false) as ungraded,
       concat_ws(' ', bit_xor(digest), sum(digest)) as digest
     from (
-      select event_message, metadata, hash(${columns.join(', ')}) as digest
+      select event_message, metadata, severity, hash(${columns.join(', ')}) as digest
       from ${source}
       where ${within(run)}
     )`,
   );
-  return { rows: Number(row?.rows), bytes: Number(row?.bytes ?? 0), digest: String(row?.digest) };
+  return {
+    rows: Number(row?.rows),
+    bytes: Number(row?.bytes ?? 0),
+    ungraded: row?.ungraded === true,
+    digest: String(row?.digest),
+  };
+}
+
+/** The rows of a run, as `row` their place; graded where some of them may be without a severity that their metadata has. */
+function rowsOf({ set: { source }, graded }: Table, run: Run, { ungraded }: Survey): string {
+  const rows = `${source} where ${within(run)}`;
+  return ungraded ? graded(source, rows) : `(select *, rowid as row from ${rows})`;
 }
 
 /** Fills the columns of a run's rows, each where it stands, and sets what `also` says; `more` is added to their states. */
-function sameRows({ set, graded }: Table, run: Run, also: string, more: bigint): string {
-  const { source } = set;
+function sameRows(table: Table, run: Run, first: Survey, also: string, more: bigint): string {
+  const { source } = table.set;
+  const filled = first.ungraded ? GRADES : [];
   const rows = {
-    from: graded(source, `${source} where ${within(run)}`),
-    columns: ['row as place', 'metadata', ...GRADES],
+    from: rowsOf(table, run, first),
+    columns: ['row as place', 'metadata', ...filled],
   };
   return `update ${source} as t
-    set ${[assignments(set, GRADES), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
-    from (${memberRows(set, rows)}) as s
+    set ${[assignments(table.set, filled), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
+    from (${memberRows(table.set, rows)}) as s
     where t.rowid = s.place and t.${within(run)}`;
 }
 
@@ -419,25 +435,23 @@ function sameRows({ set, graded }: Table, run: Run, also: string, more: bigint):
  * what was taken out of their records, not with the records, which take more memory.
  */
 function sortedRows(
-  { set, graded }: Table,
+  table: Table,
   run: Run,
+  first: Survey,
   given: readonly string[],
   block: number,
 ): string {
-  const { source, members } = set;
+  const { source, members } = table.set;
   const columns = [...given, ...GRADES];
-  const rows = {
-    from: graded(source, `${source} where ${within(run)}`),
-    columns: [...columns, 'row'],
-  };
+  const rows = { from: rowsOf(table, run, first), columns: [...columns, 'row'] };
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t
-    set ${assignments(set, columns)}, member_state = s.state, text_block = ${block}
+    set ${assignments(table.set, columns)}, member_state = s.state, text_block = ${block}
     from (
       select place, ${values}
       from (
         select ${values}, row_number() over (order by project, timestamp, row) as n
-        from (${memberRows(set, rows, 1n << SORTED_BIT)})
+        from (${memberRows(table.set, rows, 1n << SORTED_BIT)})
       )
       join (
         select rowid as place, row_number() over (order by rowid) as n

@@ -1,9 +1,11 @@
 import {
   areObjects,
   areSinglesOf,
+  identifier,
   isArray,
-  listAt,
   objectAt,
+  type Path,
+  pathKey,
   readShapes,
   recordAt,
   valueAt,
@@ -18,15 +20,21 @@ interface Rows {
 
 /**
  * The rows with `member_state`, as `state`, and their members, as `m0` and so on. `more` is added to each state. What several expressions
- * need is made by a SELECT within, as the engine makes it anew in each branch of a CASE.
+ * need is made by a SELECT within, as the engine makes it anew for each of them: of arrays, the record that is in one, with all within it.
  */
 export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): string {
   const { records, members } = set;
   const names = columns.map((column) => column.replace(/^.* as /, '')).join(', ');
   const shape = shapeOf(members);
   const read = readShapes('metadata', shape, () => 'JSON');
-  const bits = (isThere: (path: readonly string[]) => string) =>
-    records.map((path, i) => `(${isThere(path)})::bigint * ${1n << BigInt(i)}`).join(' + ');
+  const places = new Map(records.map((path, i) => [pathKey(path), i]));
+  const placeOf = (path: Path) => places.get(pathKey(path)) ?? 0;
+  const listOf = (path: Path) => {
+    const name = path.at(-1);
+    return name === undefined ? 'read.a' : `r${placeOf(path.slice(0, -1))}.${identifier(name)}`;
+  };
+  const bits = (isThere: (path: Path, i: number) => string) =>
+    records.map((path, i) => `(${isThere(path, i)})::bigint * ${1n << BigInt(i)}`).join(' + ');
   const base = settledFrom(set) | more;
   const plain = filledFrom(set) | base;
   const values = members.map((member, i) => {
@@ -34,7 +42,7 @@ export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): 
     const record = member.slice(0, -1);
     const siblings = recordAt(shape, record);
     const value = (place: string) => valueAt(place, name, siblings);
-    const [object, single] = [objectAt('read', record), `${listAt('read', record)}[1]`];
+    const [object, single] = [objectAt('read', record), `r${placeOf(record)}`];
     return `case when ${isArray('metadata')} then ${value(single)} else ${value(object)} end as m${i}`;
   });
   const state = `case
@@ -42,14 +50,22 @@ export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): 
     when ${areSinglesOf('metadata', records, 'lengths', 'bit_count(singles)')} then ${plain} + singles
     else ${base}
   end as state`;
+  let rows = `select ${columns.join(', ')}, ${read} as read from ${from}`;
+  for (let depth = 0; depth <= Math.max(...records.map(({ length }) => length)); depth++) {
+    const lists = records.filter(({ length }) => length === depth);
+    const made = lists.map(
+      (path) =>
+        `len(${listOf(path)}) as n${placeOf(path)}, ${listOf(path)}[1] as r${placeOf(path)}`,
+    );
+    rows = `select *, ${made.join(', ')} from (${rows})`;
+  }
   return `select ${names}, ${[state, ...values].join(', ')}
     from (
       select
-        ${names},
-        read,
-        [${records.map((path) => `len(${listAt('read', path)})`).join(', ')}] as lengths,
+        *,
+        [${records.map((_, i) => `n${i}`).join(', ')}] as lengths,
         ${bits((path) => `${objectAt('read', path)} is not null`)} as objects,
-        ${bits((path) => `${listAt('read', path)}[1] is not null`)} as singles
-      from (select ${columns.join(', ')}, ${read} as read from ${from})
+        ${bits((_, i) => `r${i} is not null`)} as singles
+      from (${rows})
     )`;
 }

@@ -55,7 +55,7 @@ const earliest = `make_timestamp_ms(${EARLIEST_MS})`;
 /** States of files that are gone are of use while a late copy may come. */
 const FORGET_MS = 30 * 24 * 3_600_000;
 const SIZES_MS = 60_000;
-/** The first rows that are looked at for something to remove; a row group has no more. */
+/** The first rows that are looked at for something to remove; no row group has more, in a store of any version. */
 const ROW_GROUP = 122_880;
 
 export interface RetentionOptions {
@@ -85,7 +85,7 @@ export function createRetention(options: RetentionOptions): Retention {
   /** Bytes that the store takes: the blocks in use, and the write-ahead log. */
   const usedBytes = async () => {
     const size = await one(
-      'select used_blocks * block_size as used, free_blocks * block_size as free from pragma_database_size()',
+      'select used_blocks * block_size as used, free_blocks * block_size as free from pragma_database_size() where database_name = current_database()',
     );
     return { used: Number(size.used) + walBytes(), free: Number(size.free) };
   };

@@ -96,7 +96,7 @@ describe('a full disk', () => {
             await eventually(() => expect(service.child.exitCode).to.equal(1), 90_000);
             const fatal = service.log.filter(({ level }) => level === 60);
             // Of a COMMIT, not of an idle service. Whether its lines are durable is for the next start to find out.
-            expect(JSON.stringify(fatal)).to.match(/CommitError.*Failed to create checkpoint/);
+            expect(JSON.stringify(fatal)).to.match(/CommitError.*Checkpoint failed/);
           });
           free(data);
           await endsWhole(data, expectedLines, UNGUARDED);

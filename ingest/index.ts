@@ -62,10 +62,10 @@ const HOT_POLL_MS = 25;
 /** While storing rests, nothing is taken from what is seen. What is renamed is held at once all the same. */
 const REST_POLL_MS = 75;
 /**
- * A commit costs as much for one line as for hundreds, so lines that come in all the time are stored in turns: storing has a fifth of the
+ * A commit costs as much for one line as for hundreds, so lines that come in all the time are stored in turns: storing has an eighth of the
  * time. It may have half a second in advance, so that a line that comes alone is stored at once, and is put off by no more than a quarter.
  */
-const STORING_SHARE = 1 / 5;
+const STORING_SHARE = 1 / 8;
 const ADVANCE_MS = 500;
 const REST_MS = 250;
 /** Between two rounds that follow each other at once: requests have their turn. */

@@ -83,7 +83,7 @@ export async function loadEndpoints(
         isForwarded && query.text === null
           ? readStatement(query, join(dirname(file), 'clickhouse', basename(file)), columns)
           : null,
-      views: query.sandboxing ? views : new Map(),
+      views,
       sources: tables.filter(isSource),
     });
   }

@@ -54,7 +54,7 @@ const MAX_ROWS = { maxRows: 1 };
 
 /** What a saved query is made of. */
 export interface Parts {
-  /** Its common table expressions, by their names in lower case: what SQL of a caller may name at its endpoint. */
+  /** Its common table expressions, by their names in lower case: what SQL of a caller may name at its endpoint. None where it takes none. */
   readonly views: ReadonlyMap<string, View>;
   /** The tables of the store that it reads, without those of views that it does not use. */
   readonly tables: readonly string[];
@@ -75,7 +75,7 @@ export interface FetchedNames {
  * tables of sources. Throws what the engine finds wrong with it.
  */
 export async function partsOf(
-  { sql, union, maps }: Pick<SavedQuery, 'sql' | 'union' | 'maps'>,
+  { sql, union, maps, sandboxing }: Pick<SavedQuery, 'sql' | 'union' | 'maps' | 'sandboxing'>,
   readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
   fetched: FetchedNames | null = null,
 ): Promise<Parts> {
@@ -95,14 +95,19 @@ export async function partsOf(
   const definitions = statement?.cte_map.map ?? [];
   const names = definitions.map(({ key }) => key.toLowerCase());
   const views = new Map<string, View>();
+  /** The tables that each of the views reads. */
+  const tablesOf = new Map<string, readonly string[]>();
   /** The rows of sources by the names of their views, with the columns of members. */
   const wholes = new Map<string, Whole>();
   const tables = (part: unknown) => [
     ...new Set(
-      namedBy(part).flatMap((name) => views.get(name)?.tables ?? [name.replace(/^main\./, '')]),
+      namedBy(part).flatMap((name) => tablesOf.get(name) ?? [name.replace(/^main\./, '')]),
     ),
   ];
-  for (const [index, definition] of definitions.entries()) {
+  for (const { key, value } of definitions)
+    tablesOf.set(key.toLowerCase(), tables(value.query.node));
+  // Each asks the engine some times, which is most of a start.
+  for (const [index, definition] of sandboxing ? definitions.entries() : []) {
     const { key, value } = definition;
     const { node } = value.query;
     const earlier = neededBy(node, definitions.slice(0, index));
@@ -146,7 +151,7 @@ export async function partsOf(
         if (!kind) return [];
         return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
       }),
-      tables: tables(node),
+      tables: tablesOf.get(key.toLowerCase()) ?? [],
     });
   }
   const main = statement && { ...statement, cte_map: { map: [] } };

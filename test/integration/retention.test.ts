@@ -83,13 +83,54 @@ describe('retention', function () {
       expect(await ids(store, 'edge_logs')).to.deep.equal([8000, 12_009]);
       await invariant(store);
       const filters = async () => {
-        const sql = 'select count(*) from text_filters';
+        const sql =
+          'select count(*) from (from text_filters union all by name from recent_text_filters)';
         return (await store.query(sql, {}, { maxRows: 1 })).rows.map(([count]) => Number(count));
       };
       expect(await filters()).to.deep.equal([1]);
       clock.advance(3 * DAY);
       await store.retention.run(keep(1.5 * DAY));
       expect(await filters()).to.deep.equal([0]);
+      await invariant(store);
+    }));
+
+  it('keeps the filter of each of many settled runs, and removes it with its rows', () =>
+    withSimulated(async (store, clock) => {
+      const RUNS = 70;
+      const texts: string[] = [];
+      for (let run = 0; run < RUNS; run++) {
+        await append(store, 'edge_logs', 3, { from: run * 3 });
+        await store.settling.settle('edge_logs', 1);
+        clock.advance(HOUR);
+        const { rows } = await store.query(
+          `select event_message from edge_logs where id = '${run * 3}'`,
+          {},
+          { maxRows: 1 },
+        );
+        texts.push(String(rows[0]?.[0]));
+      }
+      /** How many blocks may have a text, and how many rows that have it stand there. */
+      const found = async (text: string) => {
+        const condition = await store.mayHave('edge_logs', [{ text, escaped: false }]);
+        const { rows } = await store.query(
+          `select count(distinct text_block), count(*) filter (event_message = $text::varchar)
+            from edge_logs where ${condition}`,
+          { text },
+          { maxRows: 1 },
+        );
+        return rows[0]?.map(Number) as [number, number];
+      };
+      for (const text of texts) {
+        const [blocks, rows] = await found(text);
+        expect(blocks).to.be.within(1, RUNS / 4);
+        expect(rows).to.equal(1);
+      }
+      await store.retention.run(keep(10.5 * HOUR));
+      expect(await ids(store, 'edge_logs')).to.deep.equal([180, 209]);
+      for (const [run, text] of texts.entries())
+        expect((await found(text))[1], text).to.equal(run < RUNS - 10 ? 0 : 1);
+      await store.settling.settle('edge_logs', 1);
+      expect((await store.inspect(new AbortController().signal)).faults).to.deep.equal([]);
       await invariant(store);
     }));
 

@@ -18,8 +18,10 @@ export interface Inspection {
 
 /** The version of the schema from which on long rejected lines stand in pieces. */
 const PIECES_SINCE = 3;
-/** … and searches pass over blocks of rows by their filters. */
+/** … searches pass over blocks of rows by their filters, … */
 const FILTERS_SINCE = 6;
+/** … and the newest of these are in a table of their own. */
+const RECENT_SINCE = 10;
 
 /** Lines whose pieces are not what was kept of them, and pieces without a line. */
 const TORN = `
@@ -33,11 +35,12 @@ const TORN = `
   where length is null or coalesce(pieces, 0) <> greatest(coalesce(kept, 0) - 1, 0) // ${PIECE_BYTES}`;
 
 /** Rows of a block that has no filter: a search passes over them. */
-function withoutFilter(source: Source): string {
+function withoutFilter(source: Source, tables: readonly string[]): string {
+  const blocks = tables.map((table) => `select block from ${table} where source = '${source}'`);
   return `select count(*) as n
     from ${source}
     where text_block is not null
-      and text_block not in (select block from text_filters where source = '${source}')`;
+      and text_block not in (${blocks.join(' union all ')})`;
 }
 
 /**
@@ -77,7 +80,11 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
     if (torn) faults.push(`${torn} rejected lines are not whole`);
   }
   await atOnce('files', () => readAll('files'));
-  if (schema >= FILTERS_SINCE) await atOnce('text_filters', () => readAll('text_filters'));
+  const filters = [
+    ...(schema >= FILTERS_SINCE ? ['text_filters'] : []),
+    ...(schema >= RECENT_SINCE ? ['recent_text_filters'] : []),
+  ];
+  for (const table of filters) await atOnce(table, () => readAll(table));
 
   const sources = [];
   // Those that the settings do not name any more have rows, too.
@@ -87,7 +94,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
     const found = await atOnce(source, async () => ({
       ledger: (await rows(`select * from ledger where source = '${source}'`))[0],
       rejected: await count(`select count(*) as n from rejected where source = '${source}'`),
-      hidden: schema >= FILTERS_SINCE ? await count(withoutFilter(source)) : 0,
+      hidden: filters.length > 0 ? await count(withoutFilter(source, filters)) : 0,
       rows: await readAll(source),
     }));
     sources.push({ source, rows: found?.rows ?? 0, rejected: found?.rejected ?? 0 });

@@ -9,6 +9,15 @@ const MOST_GRAMS = 8;
 const MOST_SHARE = 0.7;
 const MOST_BLOCKS = 1000;
 
+/**
+ * Filters are added here first. A checkpoint writes a small table anew whenever a row was added to it, and all filters together are small: with
+ * 10 million rows that would be 80 MB after each run.
+ */
+const RECENT = 'recent_text_filters';
+const MOST_RECENT = 32;
+/** All filters. */
+const FILTERS = `(from text_filters union all by name from ${RECENT})`;
+
 const slices = Array.from({ length: SLICES }, (_, i) => `s${i}`);
 
 /**
@@ -24,17 +33,23 @@ export async function addTextFilter(
   const [row] = (
     await connection.runAndReadAll(
       `select greatest(
-        (select max(block) from text_filters where source = '${source}'),
+        (select max(block) from ${FILTERS} where source = '${source}'),
         (select max(text_block) from ${source})
       ) as last`,
     )
   ).getRowObjects();
   const block = Math.max(Math.floor(nowMs), Number(row?.last ?? 0) + 1);
   await connection.run(
-    `insert into text_filters (source, block, unescaped, ${slices.join(', ')})
+    `insert into ${RECENT} (source, block, unescaped, ${slices.join(', ')})
       values ('${source}', ${block}, true, ${slices.map((_, i) => `$${i + 1}`).join(', ')})`,
     bitmap.map((bytes) => blobValue(bytes)),
   );
+  const [recent] = (
+    await connection.runAndReadAll(`select count(*) as filters from ${RECENT}`)
+  ).getRowObjects();
+  if (Number(recent?.filters) < MOST_RECENT) return block;
+  await connection.run(`insert into text_filters by name from ${RECENT}`);
+  await connection.run(`delete from ${RECENT}`);
   return block;
 }
 
@@ -43,11 +58,12 @@ export async function removeTextFilters(
   connection: DuckDBConnection,
   source: Source,
 ): Promise<void> {
-  await connection.run(
-    `delete from text_filters
-      where source = '${source}'
-        and block < (select coalesce(min(text_block), ${Number.MAX_SAFE_INTEGER}) from ${source})`,
-  );
+  for (const table of ['text_filters', RECENT])
+    await connection.run(
+      `delete from ${table}
+        where source = '${source}'
+          and block < (select coalesce(min(text_block), ${Number.MAX_SAFE_INTEGER}) from ${source})`,
+    );
 }
 
 /** A text that is looked for; `escaped`: as a part of a string in the metadata's JSON, however that is written. */
@@ -79,7 +95,7 @@ export function textConditions(ask: QueryRows): TextCondition {
     if (tests.length === 0) return null;
     const [row] = await ask(
       `select max(block) as last, count(*) as blocks, list(block) filter (where ${tests.join(' and ')}) as found
-        from text_filters
+        from ${FILTERS}
         where source = '${source}'`,
     );
     if (!row || row.last === null) return null;

@@ -96,7 +96,7 @@ describe('on call, with the outage of the demo', () => {
       await facets.getByText('shop/4.2 node-fetch').waitFor();
       await facets.getByLabel('Another field').fill('no field (');
       await page.keyboard.press('Enter');
-      await page.getByText('“no field (” is no field').waitFor();
+      await page.getByText('“no field (” is not the name of a field').waitFor();
       await page.reload();
       await facets.getByText('shop/4.2 node-fetch').waitFor();
     }));

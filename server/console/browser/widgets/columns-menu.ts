@@ -15,7 +15,8 @@ interface ColumnsMenuProps {
 export function ColumnsMenu({ columns, onColumn }: ColumnsMenuProps): ComponentChildren {
   const add = (field: string) => {
     const isField = pathOf(field) !== null && !field.includes(',');
-    if (!isField) notify(`“${field}” is not the name of a field. Names are such as status or request.method.`);
+    if (!isField)
+      notify(`“${field}” is not the name of a field. Names are such as status or request.method.`);
     else if (!columns.includes(field)) onColumn(field);
     return isField;
   };

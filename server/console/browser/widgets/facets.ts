@@ -30,7 +30,8 @@ export function Facets({ fields, onCondition, ...question }: FacetsProps): VNode
   const add = (field: string) => {
     const isField = namesOf(field) !== null;
     if (isField) fields.add(field);
-    else notify(`“${field}” is not the name of a field. Names are such as status or request.method.`);
+    else
+      notify(`“${field}” is not the name of a field. Names are such as status or request.method.`);
     return isField;
   };
   return html`<aside class="facets" aria-label="Values of fields">

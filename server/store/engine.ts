@@ -142,7 +142,11 @@ async function attached(
   { database, readOnly = false }: Pick<EngineOptions, 'database' | 'readOnly'>,
   config: Record<string, string>,
 ): Promise<DuckDBInstance> {
-  const instance = await DuckDBInstance.create(':memory:', config);
+  const instance = await DuckDBInstance.create(':memory:', {
+    // Syntax trees are written in this version's form, too.
+    storage_compatibility_version: STORAGE_VERSION,
+    ...config,
+  });
   try {
     const connection = await instance.connect();
     await connection.run(attachment(database, CATALOG, readOnly));

@@ -390,6 +390,7 @@ describe("caller's SQL: what is refused", () => {
   it('refuses everything but one SELECT of the views, and names the place', () =>
     asking(async (ask) => {
       await refused(ask, {
+        'select cast(id as widget) from edge_logs': /There is no type "widget" here.*line 1/i,
         'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
         'update edge_logs set x = 2': /Only SELECT/,
         'select 1; select 2': /one statement/,

@@ -55,6 +55,25 @@ describe(`a backlog of many row groups ${SLOW}`, function () {
     ));
 });
 
+describe('a full batch with a line that does not become a row', function () {
+  this.timeout(300_000);
+
+  it('hides no row that is stored after it', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const lines = 2 * BATCH_LINES + 20_000;
+        const odd = BATCH_LINES + 777;
+        dropFile(data, new Map([[odd, '{"timestamp":"never"}']]), lines);
+        expect(await ingesting.lines(lines)).to.include({ rows: lines - 1, rejected: 1 });
+        expect(await numbers(ingesting)).to.deep.equal([
+          lines - 1,
+          lines - 1,
+          sumTo(lines) - BigInt(odd),
+        ]);
+      }),
+    ));
+});
+
 describe('a full batch of lines that do not become rows', function () {
   this.timeout(300_000);
 
@@ -75,11 +94,11 @@ describe('a full batch of lines that do not become rows', function () {
     ));
 });
 
-/** Makes a file of LINES numbered lines, some of them replaced by `odd` ones. The file appears whole. */
-function dropFile(data: string, odd: ReadonlyMap<number, string>) {
+/** Makes a file of numbered lines, some of them replaced by `odd` ones. The file appears whole. */
+function dropFile(data: string, odd: ReadonlyMap<number, string>, lines = LINES) {
   const at = new Date().toISOString();
   const texts = Array.from(
-    { length: LINES },
+    { length: lines },
     (_, n) =>
       odd.get(n) ??
       `{"id":"${String(n).padStart(6, '0')}","timestamp":"${at}","project":"p","event_message":"m","metadata":{}}`,

@@ -53,7 +53,11 @@ export class RowsEndedEarly extends EngineError {
 
 /** How DuckDB 1.5 begins its messages, by kind; the first that fits. */
 const KINDS: readonly [EngineErrorKind, RegExp][] = [
-  ['fatal', /FATAL Error|database (?:"[^"]*" )?has been invalidated/i],
+  // Never by words alone: an error of another kind may quote what a caller wrote, or what is stored.
+  [
+    'fatal',
+    /^FATAL Error|^(?:IO|TransactionContext) Error: .*(?:FATAL Error|database (?:"[^"]*" )?has been invalidated)/is,
+  ],
   ['memory', /Out of Memory|failed to (?:pin|allocate)|could not allocate/],
   ['input', /^Invalid Input Error/i],
   [

@@ -390,6 +390,10 @@ describe("caller's SQL: what is refused", () => {
   it('refuses everything but one SELECT of the views, and names the place', () =>
     asking(async (ask) => {
       await refused(ask, {
+        // Words of an error that ends the process.
+        "select regexp_contains(id, r'(FATAL Error') from edge_logs": /regular expression/,
+        "select regexp_contains(id, r'(database has been invalidated') from edge_logs":
+          /regular expression/,
         'select cast(id as widget) from edge_logs': /There is no type "widget" here.*line 1/i,
         'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
         'update edge_logs set x = 2': /Only SELECT/,

@@ -42,10 +42,6 @@ export function ingestStatements(
   const classify = read('classify_lines');
   const insert = read('slow_path');
   const graded = gradedRows(folder);
-  const gradedOfSeveral = (batches: readonly Batch[], rows: string) => {
-    const kinds = kindsOf(batches, foundOf);
-    return graded(FOUND_BY_KIND, foundByKind(kinds, rows));
-  };
   const ofSource = new Map(allSources().map((source) => [source, metadataFound(source)]));
   const ofAll = metadataFound(null);
   const foundOf = (source: Source): Found => ofSource.get(source) ?? metadataFound(source);
@@ -72,10 +68,8 @@ export function ingestStatements(
   return {
     scan(batches, ingestedAtUs) {
       // Once for all of them: to plan it takes the engine five times as long as to plan an INSERT without it.
-      const rows = gradedOfSeveral(
-        batches,
-        `(${fill(fastPath, words(batches, ofAll, ingestedAtUs))})`,
-      );
+      const lines = `(${fill(fastPath, words(batches, ofAll, ingestedAtUs))})`;
+      const rows = graded(FOUND_BY_KIND, foundByKind(kindsOf(batches, foundOf), lines));
       return `create or replace temp table scanned as select * exclude (${[...SPARE, ...BY_KIND].join(', ')}) from ${rows}`;
     },
     insertRows(batches, ingestedAtUs, scanned) {
@@ -139,9 +133,9 @@ interface BatchKind {
 function kindsOf(batches: readonly Batch[], foundOf: (source: Source) => Found): BatchKind[] {
   const kinds = new Map<string, BatchKind>();
   for (const { source, staging } of batches) {
-    const { request_columns: _, ...found } = foundOf(source);
+    const found = foundOf(source);
     const key = JSON.stringify(found);
-    const kind = kinds.get(key) ?? { found: foundOf(source), paths: [] };
+    const kind = kinds.get(key) ?? { found, paths: [] };
     kind.paths.push(quoted(staging));
     kinds.set(key, kind);
   }

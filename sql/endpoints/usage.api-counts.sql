@@ -9,7 +9,17 @@
 --! parameter: project regexp required, matched (contains) against the URL of each request; without a URL against host and path, or the project's reference; * is all
 with requests as (
   select timestamp, path
-  from main.edge_logs
+  from (
+    select
+      *,
+      coalesce(url_base || coalesce(url_query, ''), host || path, project) as matched,
+      -- What every match begins with, as far as that is known.
+      case
+        when contains(@project::varchar, '|') then ''
+        else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
+      end as beginning
+    from main.edge_logs
+  )
   where
     timestamp >= (
       now() - case @interval::varchar
@@ -28,21 +38,18 @@ with requests as (
     and timestamp <= now()::timestamp
     -- A token that is pinned to a project sees the rows of that project alone, whatever their URL.
     and (@pinned_project::varchar is null or project = @pinned_project::varchar)
-    -- Where every match begins with the same text, it is sought first: that takes half the time of the expression.
+    -- It is sought first: that takes half the time of the expression. A text without a question mark stands in one of the two parts.
     and (
       @any_project::boolean
-      or contains(
-        coalesce(url, host || path, project),
-        case
-          when contains(@project::varchar, '|') then ''
-          else regexp_replace(regexp_extract(@project::varchar, '^[A-Za-z0-9_-]+[?*{]?'), '.[?*{]$', '')
-        end
-      )
+      or contains(url_base, beginning)
+      or contains(url_query, beginning)
+      or (url_base is null and contains(matched, beginning))
     )
-    -- Where that is the whole expression, nothing is left to seek.
+    -- Where that is the whole expression, nothing is left to seek. What matches a part matches the whole, unless it is bound to an end.
     and (
       regexp_full_match(@project::varchar, '[A-Za-z0-9_-]*')
-      or regexp_matches(coalesce(url, host || path, project), @project::varchar)
+      or (not regexp_matches(@project::varchar, '[\\^$]') and regexp_matches(url_base, @project::varchar))
+      or regexp_matches(matched, @project::varchar)
     )
 )
 select

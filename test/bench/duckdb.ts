@@ -37,8 +37,9 @@ function insert({ source, path }: DataFile): string {
   const request =
     source === 'edge_logs'
       ? `, metadata ->> '$.request.path' as path,
-          metadata ->> '$.request.url' as url,
-          metadata ->> '$.request.host' as host`
+          metadata ->> '$.request.host' as host,
+          split_part(metadata ->> '$.request.url', '?', 1) as url_base,
+          regexp_extract(metadata ->> '$.request.url', '[?].*') as url_query`
       : '';
   return `insert into ${source} by name
     select

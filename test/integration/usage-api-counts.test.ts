@@ -282,6 +282,18 @@ describe('usage.api-counts: what is counted', () => {
         await check('abc(?i)\\.EXAMPLE', 1);
         await check('ABc(?i)', 0);
         await check('\\x61bc', 1);
+        // What stands before the question mark, in it and behind it.
+        await check('rest/1\\?x=1', 1);
+        await check('rest/1.*1$', 1);
+        await check('/1$', 0);
+        await check('^.x=1', 0);
+        await check('x=1', 1);
+        await check('x=2', 0);
+        await check('1.?x', 1);
+        await check('[/=][13]$', 2);
+        await check('\\bx\\b', 1);
+        await check('org\\z', 0);
+        await check('(?m)^rest', 0);
       },
     ));
 

@@ -12,6 +12,7 @@ import { memberRows } from '../members/values.ts';
 import type { BackgroundTasks } from '../read/own-connection.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { removeTextFilters } from '../text-filter/filters.ts';
+import { URL_OF_ROW } from '../write/metadata-paths.ts';
 import type { Writer } from '../write/writer.ts';
 import { FIRST_AMONG, type Front, type FrontWanted, frontOf, nextAmong } from './front.ts';
 
@@ -320,9 +321,10 @@ function shippedRows(
   const set = sets.get(source);
   if (!set) throw new Error(`BUG: the members of ${source} are not known`);
   const columns = [...COLUMNS, ...(source === 'edge_logs' ? REQUEST_COLUMNS : [])];
+  const read = columns.map((name) => (name === 'url' ? `${URL_OF_ROW} as url` : name));
   const members = set.members.map((member, i) => `m${i} as "${columnOf(member)}"`);
   return `select ${columns.join(', ')}, '${set.name}' as member_set, state::ubigint as member_state, ${members.join(', ')}
-    from (${memberRows(shipped(set), { from: `${source} where rowid <= ${lastRow}`, columns })})`;
+    from (${memberRows(shipped(set), { from: `${source} where rowid <= ${lastRow}`, columns: read })})`;
 }
 
 function isSame({ rows, firstId, lastId }: Front, kept: Kept): boolean {

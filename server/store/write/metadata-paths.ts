@@ -31,7 +31,22 @@ function ofRecord(record: string, name: string): string[] {
 
 const PROJECT = [...member('project'), ...member('project_ref')];
 /** The columns of a request, which `edge_logs` alone has. */
-export const REQUEST_FIELDS = ['path', 'url', 'host'] as const;
+export const REQUEST_COLUMNS = ['path', 'host', 'url_base', 'url_query'] as const;
+/** The URL of a row of `edge_logs`. */
+export const URL_OF_ROW = `url_base || coalesce(url_query, '')`;
+
+/** What these columns hold, of members of the request; a URL is in two, as what stands before its query is the same in many rows (docs/decisions/0034). */
+function requestColumns(member: (name: string) => string): string {
+  const [path, host, url] = ['path', 'host', 'url'].map(member);
+  const mark = `strpos(${url}, '?')`;
+  const columns: Record<(typeof REQUEST_COLUMNS)[number], string | undefined> = {
+    path,
+    host,
+    url_base: `case when ${mark} = 0 then ${url} else left(${url}, ${mark} - 1) end`,
+    url_query: `case when ${mark} > 0 then substr(${url}, ${mark}) end`,
+  };
+  return REQUEST_COLUMNS.map((name) => `, ${columns[name]} as ${name}`).join('');
+}
 
 /** Where lines of a source may say how grave they are; of words and statuses the first that is there counts. */
 interface Grades {
@@ -117,9 +132,9 @@ export function metadataFound(source: Source | null): Found {
     priority: found(grades?.priority ?? []),
     number: `coalesce(${found(grades?.number ?? [])})`,
     status_found: found(grades?.status ?? []),
-    request_columns: (hasRequest ? REQUEST_FIELDS : [])
-      .map((field) => `, coalesce(${found(ofRecord('request', field))}) as ${field}`)
-      .join(''),
+    request_columns: hasRequest
+      ? requestColumns((name) => `coalesce(${found(ofRecord('request', name))})`)
+      : '',
   };
   const from = (root: string) =>
     `json_extract_string(metadata, [${all.map((path) => quoted(root + path)).join(', ')}])`;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allSources, type Batch, MAX_DEPTH, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { type Found, metadataFound, REQUEST_FIELDS } from './metadata-paths.ts';
+import { type Found, metadataFound, REQUEST_COLUMNS } from './metadata-paths.ts';
 
 /** The statements for the lines of a batch that are not the common case. */
 export interface SlowPath {
@@ -79,7 +79,7 @@ export function ingestStatements(
         `insert into ${source} by name select * exclude (${spare.join(', ')}) replace (${project}) from ${rows}`;
       if (scanned) {
         const paths = batches.map(({ staging }) => quoted(staging)).join(', ');
-        const spare = ['filename', ...(source === 'edge_logs' ? [] : REQUEST_FIELDS)];
+        const spare = ['filename', ...(source === 'edge_logs' ? [] : REQUEST_COLUMNS)];
         return select(spare, `scanned where filename in (${paths})`);
       }
       const found = foundOf(source);

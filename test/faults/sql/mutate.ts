@@ -29,7 +29,7 @@ const NAMES = [
     'ingested_at',
     'rowid',
     'path',
-    'url',
+    'url_base',
     'host',
     'line',
     'metadata',

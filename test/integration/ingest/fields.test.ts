@@ -33,7 +33,9 @@ describe('the fields of a line', () => {
             status: null,
             event_message: `m ${source}`,
             metadata: `{"k":"${source}"}`,
-            ...(source === 'edge_logs' ? { path: null, url: null, host: null } : {}),
+            ...(source === 'edge_logs'
+              ? { path: null, host: null, url_base: null, url_query: null }
+              : {}),
           });
           expect(flat).to.include({
             timestamp: '2025-11-20T10:00:00Z',
@@ -73,7 +75,7 @@ describe('the fields of a line', () => {
           );
           if (source !== 'edge_logs') continue;
           const { path, host } = (line.metadata as { request: Record<string, string> }).request;
-          expect(found).to.include({ path: path ?? null, host: host ?? null, url: null });
+          expect(found).to.include({ path: path ?? null, host: host ?? null, url_base: null });
         }
       }),
     );
@@ -548,22 +550,35 @@ describe('the metadata of a line', () => {
 });
 
 describe('path, url and host of an edge line', () => {
-  const request = { path: '/rest/v1/x', url: 'https://p.example/rest/v1/x', host: 'p.example' };
-  const none = { path: null, url: null, host: null };
+  const request = { path: '/rest/v1/x', url: 'https://p.example/rest/v1/x?a=1', host: 'p.example' };
+  const none = { path: null, host: null, url_base: null, url_query: null };
+  const columns = {
+    path: '/rest/v1/x',
+    host: 'p.example',
+    url_base: 'https://p.example/rest/v1/x',
+    url_query: '?a=1',
+  };
 
   it('come from metadata.request, each an object or an array', async () => {
     const cases: [unknown, object][] = [
-      [{ request }, request],
-      [{ request: [request] }, request],
-      [[{ request }], request],
-      [[{ request: [request] }], request],
-      [[{ request: [request, { path: '/second' }] }, { request: { path: '/third' } }], request],
+      [{ request }, columns],
+      [{ request: [request] }, columns],
+      [[{ request }], columns],
+      [[{ request: [request] }], columns],
+      [[{ request: [request, { path: '/second' }] }, { request: { path: '/third' } }], columns],
       [[{}, { request }], none],
       [{ request: [{}, request] }, none],
       [{ request: { path: '/only' } }, { ...none, path: '/only' }],
-      [{ request: [{ url: 'u' }] }, { ...none, url: 'u' }],
+      [{ request: [{ url: 'u' }] }, { ...none, url_base: 'u' }],
       [[{ request: { host: 'h' } }], { ...none, host: 'h' }],
       [{ request: { path: null, url: null, host: null } }, none],
+      [{ request: { url: '' } }, { ...none, url_base: '' }],
+      [{ request: { url: '?' } }, { ...none, url_base: '', url_query: '?' }],
+      [{ request: { url: 'u?' } }, { ...none, url_base: 'u', url_query: '?' }],
+      [
+        { request: { url: '\u{1f600}é?\u{1f600}?' } },
+        { ...none, url_base: '\u{1f600}é', url_query: '?\u{1f600}?' },
+      ],
       [{ request: {} }, none],
       [{ request: [] }, none],
       [{ request: null }, none],
@@ -580,7 +595,10 @@ describe('path, url and host of an edge line', () => {
         'edge_logs',
       );
       const found = new Map(
-        rows.map(({ id, path, url, host }) => [id, { path, url, host } as object]),
+        rows.map(({ id, path, host, url_base, url_query }) => [
+          id,
+          { path, host, url_base, url_query } as object,
+        ]),
       );
       expect(cases.map(([metadata], i) => [metadata, found.get(`${i}`)])).to.deep.equal(cases);
     }
@@ -588,7 +606,7 @@ describe('path, url and host of an edge line', () => {
 
   it('come from a flat line too, whose request is its metadata', async () => {
     const { rows } = await take([{ id: '1', msg: 'm', request }], 'edge_logs');
-    expect(rows[0]).to.include(request);
+    expect(rows[0]).to.include(columns);
   });
 });
 

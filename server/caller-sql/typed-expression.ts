@@ -36,8 +36,12 @@ export interface Expression {
   readonly sql: Sql;
   /** The kind of an array's elements. */
   readonly element?: Kind;
+  /** Of an array: one of its elements, counted from 0, where that costs less than the array; undefined where none is known. */
+  readonly elementAt?: (index: number) => Sql | undefined;
   /** Of JSON: strings without their quotes, other values as their JSON text, NULL for JSON's null. */
   readonly text?: Sql;
+  /** Of JSON that comes from a record: the number that its text is, NULL for other texts. */
+  readonly number?: Sql;
   /** Of JSON that comes from a record: its members, where that is cheaper than to take the value apart. */
   readonly member?: (steps: readonly Step[]) => Expression;
   /** The value of a literal. */
@@ -237,6 +241,7 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
   const { kind } = value;
   if (kind === 'null') return NULLS[to];
   if (kind === to) return value.sql;
+  if (to === 'number' && value.number) return value.number;
   const text = kind === 'json' ? (value.text ?? value.sql) : value.sql;
   const readable = kind === 'json' || kind === 'text';
   switch (to) {

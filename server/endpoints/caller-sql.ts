@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { isSource, type Source } from '../../ingest/index.ts';
 import {
   BEYOND_REACH,
@@ -68,6 +69,12 @@ const ALL = REACHES.length - 1;
 
 type Readers = Pick<Store, 'callerPool' | 'span' | 'mayHave'>;
 
+/** Characters of the statements of an endpoint that are remembered, as they came and as they were written anew. */
+const REMEMBERED = 512 * 1024;
+
+/** What statements of an endpoint became: pages send the same again and again, with other bounds of time. */
+type Remembered = WeakMap<SavedQuery, LRUCache<string, Translation>>;
+
 /**
  * Where rows are forwarded, they are fetched first, and one statement is asked of them. Else a question is asked by the statement of the least reach, which is planned soonest; where that meets a row beyond its reach, all of the
  * question is asked again by the next one (docs/decisions/0022).
@@ -79,6 +86,7 @@ export function createCallerSql(
   /** The place of the least reach of each view that had a row beyond another, and until when. */
   const known = new Map<string, { readonly place: number; readonly untilMs: number }>();
   const newest = createNewest(store);
+  const remembered: Remembered = new WeakMap();
   const placeOf = (view: string) => {
     const { place = 0, untilMs = 0 } = known.get(view) ?? {};
     return untilMs > performance.now() ? place : 0;
@@ -107,7 +115,7 @@ export function createCallerSql(
   };
   const overFetched = async (question: Question): Promise<Answer> => {
     if (!fetched) throw new Error('BUG: nothing is fetched');
-    const translated = translator(question, store);
+    const translated = translator(question, store, remembered);
     const ask = (translation: Translation) => (sql: string) =>
       answered({ ...translation, sql, newest: null }, question, store, newest, 'all');
     const counting = await translated('all', true).catch((error: unknown) => {
@@ -140,7 +148,7 @@ export function createCallerSql(
       if (fetched) return overFetched(question);
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
-      return attempt(question, translator(question, store), Math.max(0, ...places));
+      return attempt(question, translator(question, store, remembered), Math.max(0, ...places));
     },
   };
 }
@@ -148,7 +156,11 @@ export function createCallerSql(
 /** `counting`: for rows that may stand for several. Throws Uncountable then. */
 type Translator = (reach: Reach, counting?: boolean) => Promise<Translation>;
 
-function translator({ asked, query, signal }: Question, store: Readers): Translator {
+function translator(
+  { asked, query, signal }: Question,
+  store: Readers,
+  remembered: Remembered,
+): Translator {
   const { text, dialect } = asked;
   const trees = new Map<string, Promise<string>>();
   const parse = (statement: string) => {
@@ -161,16 +173,34 @@ function translator({ asked, query, signal }: Question, store: Readers): Transla
     trees.set(statement, tree);
     return tree;
   };
-  const mayHave: TranslationScope['mayHave'] = async (table, texts) =>
-    isSource(table) ? store.mayHave(table, texts) : null;
   const { views, maxRows } = query;
-  const scope = { dialect, views, parameters: parametersOf(query), maxRows, mayHave };
-  return (reach, counting = false) =>
-    translate(text, { ...scope, reach, counting }, parse).catch((error: unknown) => {
+  const ofQuery =
+    remembered.get(query) ??
+    new LRUCache<string, Translation>({
+      maxSize: REMEMBERED,
+      sizeCalculation: ({ sql }, key) => key.length + sql.length,
+    });
+  remembered.set(query, ofQuery);
+  return async (reach, counting = false) => {
+    const key = JSON.stringify([dialect, reach, counting, text]);
+    const known = ofQuery.get(key);
+    if (known) return known;
+    let isLasting = true;
+    // Where texts may stand changes as rows come.
+    const mayHave: TranslationScope['mayHave'] = async (table, texts) => {
+      isLasting = false;
+      return isSource(table) ? store.mayHave(table, texts) : null;
+    };
+    const parameters = parametersOf(query);
+    const scope = { dialect, views, parameters, maxRows, mayHave, reach, counting };
+    const translation = await translate(text, scope, parse).catch((error: unknown) => {
       throw error instanceof SqlRefused
         ? fault('sql', `${error.sentence(text)}.`, error)
         : refusal(error);
     });
+    if (isLasting) ofQuery.set(key, translation);
+    return translation;
+  };
 }
 
 async function answered(

@@ -97,6 +97,10 @@ describe("caller's SQL: views and records", () => {
         "select 'hello' as world": [{ world: 'hello' }],
         'select @project as project': [{ project: 'p' }],
       });
+      // The same again, of another project and with another bound.
+      const same = 'select id from edge_logs order by timestamp desc';
+      await check(ask, { [same]: [{ id: 'x' }] }, { project: 'other' });
+      await check(ask, { [same]: [{ id: 'a' }] }, { iso_timestamp_end: '2026-08-21T10:00:00Z' });
       await check(
         ask,
         { 'select id from edge_logs order by id': [{ id: 'b' }, { id: 'c' }] },
@@ -347,6 +351,45 @@ describe("caller's SQL: the dialect", () => {
           [{ p: 2 }],
       });
       await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
+    }));
+
+  it('gives a quantile as it stands among all of them, and NULL beyond', () =>
+    asking(async (ask) => {
+      for (const [value, where] of [
+        ['length(event_message)', 'true'],
+        ['timestamp', 'true'],
+        ['length(event_message)', 'false'],
+        ["if(id = 'a', null, length(event_message))", 'true'],
+      ]) {
+        const quantiles = `approx_quantiles(${value}, 7)`;
+        const each = Array.from(
+          { length: 9 },
+          (_, i) => `${quantiles}[safe_offset(${i})] as q${i}`,
+        );
+        const { body } = await ask(
+          `select ${quantiles} as list, ${each.join(', ')} from edge_logs where ${where}`,
+        );
+        const [{ list, ...places }] = body.result;
+        expect(Object.values(places), value).to.deep.equal(
+          Array.from({ length: 9 }, (_, i) => list?.[i] ?? null),
+        );
+        expect(list?.length, value).to.equal(where === 'true' ? 8 : undefined);
+      }
+    }));
+
+  it("keeps to the condition of ClickHouse's aggregates, whatever the value is", () =>
+    asking(async (ask) => {
+      // Two entries have a status, 200 and 500.
+      for (const value of ['response.status_code', 't.metadata.response.status_code'])
+        await check(
+          ask,
+          {
+            [`select sumIf(${value}, id = 'b') as one, avgIf(${value}, id in ('a', 'b')) as mean
+              from edge_logs t cross join unnest(metadata) as m cross join unnest(m.response) as response`]:
+              [{ one: 500, mean: 350 }],
+          },
+          { dialect: 'clickhouse' },
+        );
     }));
 
   it('gives NULL for values that an operation cannot take', () =>

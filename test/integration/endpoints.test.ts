@@ -309,7 +309,8 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
 });
 
 describe("an operator's folder of endpoints", () => {
-  const counted = (sql: string) => file(`select ${sql} as n`, { caching: '900' });
+  const counted = (sql: string) =>
+    file(`with mine as (select ${sql} as n) select n from mine`, { caching: '900' });
 
   it('is read again on SIGHUP, all or nothing, and earlier answers are no longer given', () =>
     withFolder(async (data) => {
@@ -330,11 +331,13 @@ describe("an operator's folder of endpoints", () => {
               return line;
             });
           };
+          const callers = 'mine?sql=select n * 10 as n from mine';
           expect([await ask('mine'), await ask('logs.all')]).to.deep.equal([1, 400]);
+          expect([await ask(callers), await ask(callers)]).to.deep.equal([10, 10]);
           put(data, { 'mine.sql': counted('2') });
           expect(await ask('mine')).to.equal(1);
           await hangUp(/endpoints were read again/);
-          expect(await ask('mine')).to.equal(2);
+          expect([await ask('mine'), await ask(callers)]).to.deep.equal([2, 20]);
 
           put(data, { 'mine.sql': counted('3'), 'wrong.sql': file('select nothing') });
           const { fault } = await hangUp(/an endpoint is wrong/);

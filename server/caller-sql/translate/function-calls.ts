@@ -3,15 +3,7 @@ import { type Call, functionOf, made, type SqlFunction } from '../functions/inde
 import type { Dialect } from '../parse/lexer.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
 import { join, type Sql, sql } from '../sql-fragment.ts';
-import {
-  as,
-  type Expression,
-  flags,
-  NULL,
-  nameOf,
-  sortKeys,
-  textLiteral,
-} from '../typed-expression.ts';
+import { as, type Expression, NULL, nameOf, sortKeys, textLiteral } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { INTERVALS, interval } from './intervals.ts';
 import { ARITHMETIC, arithmetic, LIKES, likeness } from './operators.ts';
@@ -128,9 +120,13 @@ function conditional(name: string, dialect: Dialect): SqlFunction | null {
       const test = as(condition, 'bool', info.at);
       const [value, ...rest] = args.filter((each) => each !== condition);
       if (!value) return reject(info.at, `${name.toUpperCase()} takes a value and a condition`);
-      const some = { ...value, sql: sql`case when ${test} then ${value.sql} end` };
-      const whole = { ...some, ...flags([value, condition]), nullable: value.nullable ?? false };
-      return plain.build([whole, ...rest], info);
+      const some = made(
+        value.kind,
+        sql`case when ${test} then ${value.sql} end`,
+        [value, condition],
+        { nullable: value.nullable ?? false, ...(value.element ? { element: value.element } : {}) },
+      );
+      return plain.build([some, ...rest], info);
     },
   };
 }

@@ -38,6 +38,11 @@ export interface Records {
   rows(source: Source): Sql;
   /** The columns that hold what the query names of the records, in the order of `rows`. */
   names(): string[];
+  /**
+   * The texts and numbers of values stand beside these from now on. A condition on such a column, unlike one that reads a value, may cost an
+   * error less: the engine then drops rows by it before it takes the other values out of the JSON. Not where rows are grouped by values.
+   */
+  standApart(): void;
   /** What is read of the column: the members that lead to it. Null where that is all of it. */
   shape(): Shape<null> | null;
   /** Whether those of them that `isRead` tells are read from columns of members. */
@@ -78,6 +83,14 @@ interface Field {
   readonly path: readonly string[];
   asText: boolean;
   asJson: boolean;
+  asNumber: boolean;
+}
+
+/** A column of a field, in each of the forms that are asked for; `of` makes it of the field as `typeOf` says. */
+interface Form {
+  readonly name: string;
+  readonly type: 'JSON' | 'VARCHAR' | 'DOUBLE';
+  readonly of: (value: Sql) => Sql;
 }
 
 interface Extra {
@@ -102,6 +115,7 @@ interface Node extends RecordNode {
 export function recordsOf(table: string, row: string, memberOf: ColumnOf): Records {
   const nodes: Node[] = [];
   const extras: Extra[] = [];
+  let isApart = false;
 
   const records: Records = {
     add(parent, steps, left) {
@@ -115,7 +129,13 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       nodes.push(node);
       return node;
     },
-    names: () => outputs().map(({ name }) => name),
+    names: () => [
+      ...allForms().map(({ name }) => `${row}_${name}`),
+      ...extras.map(({ name }) => `${row}_${name}`),
+    ],
+    standApart() {
+      isApart = true;
+    },
     shape() {
       const root: Shape<null> = new Map();
       const whole: (readonly string[])[] = [
@@ -161,15 +181,23 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     return nodes.flatMap(({ fields }) => [...fields.values()]);
   }
 
-  /** What the query names of the records, and where it stands in an unnested row. */
-  function outputs(): { name: string; place: string }[] {
-    return [
-      ...allFields().map((field) => ({
-        name: `${row}_${field.name}`,
-        place: ['r', ...field.path.map(identifier)].join('.'),
-      })),
-      ...extras.map(({ name }) => ({ name: `${row}_${name}`, place: name })),
-    ];
+  function allForms(): Form[] {
+    return allFields().flatMap(formsOf);
+  }
+
+  function formsOf(field: Field): Form[] {
+    const { name, asText, asJson, asNumber } = field;
+    const text = (value: Sql) => (asJson ? sql`json_extract_string(${value}, '$')` : value);
+    const forms: Form[] = [{ name, type: typeOf(field), of: (value) => value }];
+    if (isApart && asText && asJson)
+      forms.push({ name: `${name}_text`, type: 'VARCHAR', of: text });
+    if (isApart && asNumber)
+      forms.push({
+        name: `${name}_number`,
+        type: 'DOUBLE',
+        of: (value) => sql`try_cast(${text(value)} as double)`,
+      });
+    return forms;
   }
 
   /** The rows that the columns were filled for: those have one record where the query unnests one, or none. */
@@ -177,7 +205,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const { state, filledFrom, bits, columns } = members;
     const value = `v.${column}`;
     const ofShape = (read: (arrays: boolean) => Sql) => byShape(value, read(true), read(false));
-    const fields = allFields().map((field) => {
+    const fields = inForms((field) => {
       const own = columns.get(pathKey(field.path));
       if (own !== undefined && field.asJson) return `v.${identifier(own)}`;
       if (own !== undefined) return `json_extract_string(v.${identifier(own)}, '$')`;
@@ -209,6 +237,14 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     return sql`select ${join(list, ', ')} from ${from} as v where ${filled}`;
   }
 
+  /** The fields in their forms, each made of what `read` gives. */
+  function inForms(read: (field: Field) => Sql): Sql[] {
+    return allFields().flatMap((field) => {
+      const value = read(field);
+      return formsOf(field).map(({ of }) => of(value));
+    });
+  }
+
   /** Whether the query is told by the columns, and reads less of the JSON than all that it names. */
   function haveColumns({ bits, columns }: MemberColumns): boolean {
     if (!isChain() || !nodes.every(({ path }) => bits.has(pathKey(path)))) return false;
@@ -222,7 +258,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
    */
   function none({ from, kept }: Source, condition: string): Sql {
     const fails = `case when ${condition} then ${FAILS} end`;
-    const types = [...allFields().map(typeOf), ...extras.map(() => 'JSON')];
+    const types = [...allForms().map(({ type }) => type), ...extras.map(() => 'JSON')];
     const list = [
       ...kept.map((name) => `v.${name}`),
       ...records.names().map((name, i) => `(${fails})::${types[i]} as ${name}`),
@@ -242,7 +278,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const orFail = (then: Sql) =>
       sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
     const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), typeOf))} as ${row}_s from ${from} as v${where})`;
-    const fields = allFields().map(({ path }) => {
+    const fields = inForms(({ path }) => {
       const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
       const at = (place: string) => valueAt(place, name, recordAt(tree(), record));
       return byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record)));
@@ -280,16 +316,21 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       ? sql`(select ${list}, ${read} as ${row}_s from ${from} as v${where})`
       : sql`(select ${list} from ${from} as v${where})`;
     const rows = sql`(select ${list}, unnest(${listOf(value, `v.${row}_s`)}) as ${row} from ${made} as v)`;
+    const places = [
+      ...inForms(({ path }) => [`v.${row}.r`, ...path.map(identifier)].join('.')),
+      ...extras.map(({ name }) => `v.${row}.${name}`),
+    ];
+    const names = records.names();
     const columns = [
       ...kept.map((name) => `v.${name}`),
-      ...outputs().map(({ name, place }) => `v.${row}.${place} as ${name}`),
+      ...places.map((place, i) => sql`${place} as ${names[i] ?? ''}`),
     ];
     const needed = nodes.filter(({ left }) => !left);
     const tests = needed.map(
       ({ path }) => sql`${[`v.${row}.r`, ...path.map(identifier)].join('.')} is not null`,
     );
     const present = tests.length === 0 ? '' : sql` where ${join(tests, ' and ')}`;
-    return sql`(select ${columns.join(', ')} from ${rows} as v${present})`;
+    return sql`(select ${join(columns, ', ')} from ${rows} as v${present})`;
   }
 
   /** What is read of the column before its list is made; null when that needs nothing. */
@@ -380,9 +421,14 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       path: [...node.path, first],
       asText: false,
       asJson: false,
+      asNumber: false,
     };
     node.fields.set(first, field);
     const place = `${table}.${row}_${field.name}`;
+    const text = () => {
+      if (!field.asJson) return place;
+      return isApart ? `${place}_text` : `json_extract_string(${place}, '$')`;
+    };
     return {
       kind: 'json',
       get sql() {
@@ -391,7 +437,11 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       },
       get text() {
         field.asText = true;
-        return { spell: () => (field.asJson ? `json_extract_string(${place}, '$')` : place) };
+        return { spell: text };
+      },
+      get number() {
+        field.asNumber = true;
+        return { spell: () => (isApart ? `${place}_number` : `try_cast(${text()} as double)`) };
       },
       member: (steps) => node.member([first, ...steps]),
       memberOf,

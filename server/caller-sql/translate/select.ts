@@ -82,6 +82,8 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const orders = orderOf(context, modifiers.orders, items, alias, withNames);
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
+  if (!aggregated)
+    for (const { records } of source.tables) for (const each of records.values()) each.standApart();
   if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
   if (context.counting && (!aggregated || source.view === null)) throw new Uncountable();
   const newest = newestOf(source, modifiers, orders, {

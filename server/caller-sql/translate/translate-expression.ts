@@ -211,7 +211,9 @@ function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   if (value.kind !== 'array' || typeof step !== 'number')
     return reject(at, `Expected an array or a record, got ${nameOf(value.kind)}`);
   const kind = value.element ?? 'null';
-  const item = sql`list_extract(${value.sql}, ${String(step < 0 ? step : step + 1)})`;
+  const item =
+    value.elementAt?.(step) ??
+    sql`list_extract(${value.sql}, ${String(step < 0 ? step : step + 1)})`;
   // Of a list that is NULL the engine forgets what it would hold.
   const found = made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
   return context.dialect === 'clickhouse' ? orDefault(found) : found;

@@ -47,7 +47,8 @@ select
   {request_columns}
 from dated
 where
-  year(moment) between 1970 and 2200
+  moment >= timestamp '1970-01-01'
+  and moment < timestamp '2201-01-01'
   and coalesce(event_message, message, msg, log) is not null
   -- The scan writes JSON anew, without blanks: to ask for its type would be to read all of it again.
   and (starts_with(metadata, '{') or starts_with(metadata, '['))

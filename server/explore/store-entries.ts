@@ -44,13 +44,13 @@ const WORDS: Words = {
   size: ', strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes',
 };
 
-type Asked = Pick<Store, 'callerPool' | 'span' | 'query' | 'commits' | 'mayHave' | 'exportParquet'>;
+type Asked = Pick<Store, 'entryPool' | 'span' | 'query' | 'commits' | 'mayHave' | 'exportParquet'>;
 
 /** The entries that are in the store. */
 export function storeEntries(store: Asked): EntryEngine {
   const newest = createNewest(store);
   const ask: EntryEngine['ask'] = (sql, _columns, values, options) =>
-    store.callerPool.query(sql, values, options);
+    store.entryPool.query(sql, values, options);
   return {
     words: WORDS,
     ask,
@@ -73,7 +73,7 @@ export function storeEntries(store: Asked): EntryEngine {
         alsoBounds: ['from_us', 'to_us'],
       };
       return newest(question, values, (text, bound) =>
-        store.callerPool.query(
+        store.entryPool.query(
           text,
           { ...values, ...bound },
           { maxRows: limit + 1, signal, ...(text === sql ? { maxBytes: MAX_BYTES } : {}) },

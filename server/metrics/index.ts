@@ -21,7 +21,10 @@ import { storeMetrics } from './store.ts';
 export type { MeasureRequest } from './requests.ts';
 
 export interface MetricsDeps {
-  readonly store: Pick<Store, 'ledger' | 'disk' | 'probe' | 'settling' | 'stats' | 'callerPool'>;
+  readonly store: Pick<
+    Store,
+    'ledger' | 'disk' | 'probe' | 'settling' | 'stats' | 'callerPool' | 'entryPool'
+  >;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly forwarder: Pick<Forwarder, 'status'> | null;
   readonly cache: Pick<Cache, 'stats'>;

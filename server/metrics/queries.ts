@@ -6,7 +6,8 @@ import type { PoolUse, Store } from '../store/index.ts';
 import { lookedUp } from './at-scrape.ts';
 import { DURATIONS } from './requests.ts';
 
-type Pools = Pick<Store, 'stats'> & { readonly callerPool: Pick<Store, 'stats'> };
+type Pool = Pick<Store, 'stats'>;
+type Pools = Pool & { readonly callerPool: Pool; readonly entryPool: Pool };
 
 const POOL: readonly [string, string, keyof PoolUse][] = [
   ['running_queries', 'Queries that run.', 'running'],
@@ -45,10 +46,11 @@ export function queryMetrics(
     lookedUp(registry, {
       kind: 'gauge',
       name: `tailpond_pool_${name}`,
-      help: `${help} Pool "saved" for endpoints, "caller" for callers' SQL.`,
+      help: `${help} Pool "saved" for endpoints, "entries" for questions about sources, "caller" for callers' SQL.`,
       labels: ['pool'],
       read: () => [
         [{ pool: 'saved' }, store.stats()[field]],
+        [{ pool: 'entries' }, store.entryPool.stats()[field]],
         [{ pool: 'caller' }, store.callerPool.stats()[field]],
       ],
     });

@@ -98,6 +98,7 @@ const QUEUE = 64;
 /** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
+const ENTRY_READERS = 2;
 const SANDBOX_READERS = 2;
 const SANDBOX_QUEUE = 32;
 
@@ -112,7 +113,10 @@ const CALLERS_MS = 2000;
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
 
-export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, Parquet, Rejected {
+export interface Store
+  extends Omit<QueryPool, 'drained' | 'hold' | 'resume' | 'endRunning'>,
+    Parquet,
+    Rejected {
   readonly sink: Sink;
   readonly retention: Retention;
   readonly settling: Settling;
@@ -124,6 +128,8 @@ export interface Store extends Omit<QueryPool, 'drained' | 'hold' | 'resume'>, P
   quietMs(): number;
   /** Runs SQL of callers, which must not keep saved queries waiting, on connections of its own. */
   readonly callerPool: Pick<QueryPool, 'query' | 'stats'>;
+  /** Runs questions for entries, which SQL of callers must not keep waiting. */
+  readonly entryPool: Pick<QueryPool, 'query' | 'stats'>;
   commits(): Commits;
   /** The folder that batches are staged in. */
   readonly staging: string;
@@ -198,11 +204,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       queue: SANDBOX_QUEUE,
       ...ends,
     });
-    const endCallers = () => callerPool.cancelAll(new AppError('QUERY_TOO_LARGE'));
+    const entryPool = await openQueryPool(engine, {
+      connections: ENTRY_READERS,
+      queue: QUEUE,
+      ...ends,
+    });
+    const endCallers = (most?: number) =>
+      callerPool.endRunning(new AppError('QUERY_TOO_LARGE'), most);
     const callerQuery = guardMemory(callerPool, {
       memory,
       resident: () => process.memoryUsage.rss(),
-      end: endCallers,
+      end: () => endCallers(1),
     });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
@@ -270,7 +282,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       exclusive: (action) => fatal(writer.exclusive(action)),
     };
     const background = createBackgroundTasks(engine);
-    const pools = [readers, own, callerPool];
+    const pools = [readers, own, callerPool, entryPool];
     const closeReaders = () => Promise.all(pools.map((each) => each.close()));
     const retention = createRetention({
       writer: between,
@@ -334,11 +346,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         query: (text, values, limits) => fatal(callerQuery(text, values, limits)),
         stats: () => callerPool.stats(),
       },
+      entryPool: {
+        query: (text, values, limits) => fatal(first(() => entryPool.query(text, values, limits))),
+        stats: () => entryPool.stats(),
+      },
       busy: () => [...pools, background].some((each) => each.busy()),
       stop(reason) {
         for (const each of pools) each.stop(reason);
       },
-      cancelAll: (reason) => readers.cancelAll(reason),
       async close() {
         await closeReaders();
       },

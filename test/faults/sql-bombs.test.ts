@@ -6,7 +6,16 @@ import { eventually } from '../support/helpers.ts';
 import { faultCase, LONG } from './case.ts';
 import { newExpectedLines } from './expected-lines.ts';
 import { ledger, memoryMb } from './setup.ts';
-import { type Bombs, EXPRESSIONS, GROWING, MEMORY, PLANS, RESULTS, TIME } from './sql/bombs.ts';
+import {
+  type Bombs,
+  EXPRESSIONS,
+  GROWING,
+  HELD,
+  MEMORY,
+  PLANS,
+  RESULTS,
+  TIME,
+} from './sql/bombs.ts';
 import { ENDS } from './sql/ends.ts';
 import { type Answer, CALLER, type Harness, withHarness } from './sql/harness.ts';
 
@@ -62,6 +71,24 @@ describe("callers' SQL: bombs", () => {
         }
       },
       { TAILPOND_QUERY_TIMEOUT: '30s' },
+    ),
+  );
+
+  faultCase('S06h', 'what held memory when it was ended gives it back', () =>
+    loaded(
+      async (harness) => {
+        for (const [name, sql] of Object.entries({ ...GROWING, ...HELD })) {
+          const mb: number[] = [];
+          for (let n = 0; n < 5; n++) {
+            const answer = await harness.ask({ sql, dialect: 'bigquery', way: 'json' });
+            expect(answer.code, `${name}: ${shown(answer)}`).to.equal('QUERY_TOO_LARGE');
+            mb.push(memoryMb(harness.service, 'VmRSS'));
+          }
+          // Where it does not, each takes some 300 MB more.
+          expect((mb[4] ?? 0) - (mb[1] ?? 0), `${name}: ${mb}`).to.be.below(SLACK_MB);
+        }
+      },
+      { TAILPOND_QUERY_TIMEOUT: '60s' },
     ),
   );
 

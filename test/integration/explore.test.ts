@@ -438,3 +438,32 @@ describe('the live tail', () => {
       }),
     ));
 });
+
+describe("questions about sources, beside callers' SQL that takes its time", () => {
+  it('are answered while it runs', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const heavy = `select count(*) as n from unnest(generate_array(1, 10000)) as a cross join unnest(generate_array(1, 10000)) as b
+          cross join unnest(generate_array(1, 10000)) as c`;
+        const leaving = new AbortController();
+        const path = `/api/endpoints/query/logs.all?${new URLSearchParams({ project: 'p', sql: heavy })}`;
+        const options = { headers: { 'X-API-KEY': TOKEN }, signal: leaving.signal };
+        const running = Array.from({ length: 4 }, () => fetch(service.url + path, options));
+        const ended = Promise.race(running.map((each) => each.then(({ status }) => status)));
+        const asked = async () => {
+          const statuses = [];
+          for (const question of [
+            'entries/edge_logs?project=p',
+            `histogram/edge_logs?project=p&from=${at(0)}&to=${at(1)}`,
+            'facets/edge_logs?project=p&field=severity',
+          ])
+            statuses.push((await service.get(`/api/${question}`)).status);
+          return statuses;
+        };
+        // Two of them run and two wait, for as long as the time limit lets them.
+        expect(await Promise.race([asked(), ended])).to.deep.equal([200, 200, 200]);
+        leaving.abort();
+        await Promise.allSettled(running);
+      }),
+    ));
+});

@@ -69,6 +69,43 @@ async function within(
 }
 
 describe('answers of settled rows', () => {
+  it('have numbers as the same texts, whatever else is asked beside them', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const numbers = ['0.000012', '1e-07', '2.50', '1e16', '9999999999999999.0', '1e+300', '-0'];
+        const lines = numbers.flatMap((number, i) => [
+          `{"id":"o${i}","timestamp":"2026-11-01T00:00:0${i}Z","project":"p","event_message":"m","metadata":{"response":{"origin_time":${number},"other":${number}}}}\n`,
+          `{"id":"a${i}","timestamp":"2026-11-01T00:00:0${i}Z","project":"p","event_message":"m","metadata":[{"response":[{"origin_time":${number},"other":${number}}]}]}\n`,
+          `{"id":"s${i}","timestamp":"2026-11-01T00:00:0${i}Z","project":"p","event_message":"m","metadata":[{"response":[{"origin_time":${number},"other":${number}},{}]}]}\n`,
+        ]);
+        served.write('edge_logs/a.ndjson', lines.join(''));
+        await served.lines(lines.length, 'edge_logs');
+        const from =
+          'from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r where r.origin_time is not null';
+        const texts = async (more: string) => {
+          const rows = await ask(
+            served,
+            `select id, concat(r.origin_time, '') as a, concat(r.other, '') as b ${more} ${from} limit 100`,
+          );
+          return rows.map((row) => {
+            const { id, a, b } = JSON.parse(row);
+            return [id, a, b];
+          });
+        };
+        const before = await texts('');
+        expect(before).to.have.length(lines.length);
+        for (const [id, a, b] of before) {
+          expect(b, id).to.equal(a);
+          // However its records are nested.
+          expect(a, id).to.equal(before.find(([other]) => other === `o${id.slice(1)}`)?.[1]);
+        }
+        expect(await texts(', r.origin_time as x, r.other as y')).to.deep.equal(before);
+        await served.store.settling.settle('edge_logs', 1);
+        expect(await texts('')).to.deep.equal(before);
+        expect(await texts(', r.origin_time as x, r.other as y')).to.deep.equal(before);
+      }),
+    ));
+
   it('are those of rows as they were stored, to random statements over odd records', () =>
     withFolder((data) =>
       withApp(data, async (served) => {

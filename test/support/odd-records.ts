@@ -43,6 +43,8 @@ function metadataOf(random: Random, record: RecordOf): unknown {
       null,
       7,
       1e9,
+      0.000012,
+      1e22,
       { a: '/rest/v1/todos-of-today' },
       ['x', 'y'],
     ]),
@@ -57,7 +59,7 @@ function metadataOf(random: Random, record: RecordOf): unknown {
         }
       : {}),
   };
-  const status = pick<unknown>([200, 200, 404, 500, '500', 200.5, null]);
+  const status = pick<unknown>([200, 200, 404, 500, '500', 200.5, 1e16, null]);
   // Some shippers write keys with dashes.
   const response = {
     [pick(['status_code', 'status_code', 'status-code'])]: status,

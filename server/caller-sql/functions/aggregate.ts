@@ -2,7 +2,15 @@ import { reject } from '../error.ts';
 import { literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, isMoment, type Kind, MAX_EXPANSION, shownOf, sortKeys } from '../typed-expression.ts';
 import type { Functions } from './builder.ts';
-import { constant, constantText, expansionOf, expr, type SqlFunction, takes } from './builder.ts';
+import {
+  type Call,
+  constant,
+  constantText,
+  expansionOf,
+  expr,
+  type SqlFunction,
+  takes,
+} from './builder.ts';
 
 function aggregate(
   kind: Kind,
@@ -43,8 +51,6 @@ const countIf = takes({
     return expr('number', count, [value], { aggregate: true });
   },
 });
-
-const numeric = (name: string) => aggregate('number', 'number', (value) => sql`${name}(${value})`);
 
 /** `over`: the sum where a row stands for several, of the value and of how many they are. */
 function summed(name: string, over: (value: Sql, times: Sql) => Sql): SqlFunction {
@@ -97,8 +103,12 @@ const counted = takes({
   },
 });
 
-/** The least or greatest: of fields the number, where there are numbers, else the text. */
+/**
+ * The least or greatest: of fields the number, where there are numbers, else the text. Of texts by `arg_max`, whose texts count to the
+ * engine's memory: those of `max` are lost to the process when a statement with very many groups is ended.
+ */
 function outermost(name: 'min' | 'max'): SqlFunction {
+  const ofTexts = (text: Sql) => sql`arg_${name}(${text}, ${text})`;
   return takes({
     least: 1,
     most: 1,
@@ -106,11 +116,13 @@ function outermost(name: 'min' | 'max'): SqlFunction {
     countable: true,
     build([value], { at }) {
       const rest = { aggregate: true, ...(value.element ? { element: value.element } : {}) };
-      if (value.kind !== 'json') return expr(value.kind, sql`${name}(${value.sql})`, [value], rest);
+      const { kind } = value;
+      if (kind === 'text') return expr(kind, ofTexts(value.sql), [value], rest);
+      if (kind !== 'json') return expr(kind, sql`${name}(${value.sql})`, [value], rest);
       const [number = '', text = ''] = sortKeys(value, at);
       return expr(
         'json',
-        sql`coalesce(to_json(${name}(${number})), to_json(${name}(${text})))`,
+        sql`coalesce(to_json(${name}(${number})), to_json(${ofTexts(text)}))`,
         [value],
         rest,
       );
@@ -129,6 +141,15 @@ const anyValue = takes({
   },
 });
 
+/**
+ * A quantile, or a list of them, of values that are gathered first: these count to the engine's memory, and those that its aggregates hold
+ * for themselves do not. They are lost to the process when a statement with very many groups is ended.
+ */
+export function gathered(name: string, value: Sql, shares?: Sql): Sql {
+  const more = shares === undefined ? '' : sql`, ${shares}`;
+  return sql`list_aggregate(list(${value}), '${name}'${more})`;
+}
+
 const quantiles = takes({
   least: 2,
   most: 2,
@@ -137,7 +158,7 @@ const quantiles = takes({
     const buckets = constant(count, 1, 1000, info);
     const shares = Array.from({ length: buckets + 1 }, (_, i) => String(i / buckets));
     const kind: Kind = isMoment(value.kind) ? value.kind : 'number';
-    const of = (wanted: string) => sql`quantile_disc(${as(value, kind, info.at)}, ${wanted})`;
+    const of = (wanted: string) => gathered('quantile_disc', as(value, kind, info.at), wanted);
     return expr('array', of(`[${shares.join(', ')}]`), [value], {
       aggregate: true,
       element: kind,
@@ -156,7 +177,7 @@ function quantile(name: string): SqlFunction {
       const wanted = Number(share.literal);
       if (share.kind !== 'number' || !(wanted >= 0 && wanted <= 1))
         reject(at, `${called.toUpperCase()} takes a number from 0 to 1 here`);
-      return expr('number', sql`${name}(${as(value, 'number', at)}, ${String(wanted)})`, [value], {
+      return expr('number', gathered(name, as(value, 'number', at), String(wanted)), [value], {
         aggregate: true,
       });
     },
@@ -192,6 +213,11 @@ function listed(present: boolean): SqlFunction {
   });
 }
 
+/** How often each value is there. Those of many groups are gathered first (`gathered`); of all rows they may be too many for that. */
+export function histogram(value: Sql, { grouped }: Call): Sql {
+  return grouped ? gathered('histogram', value) : sql`histogram(${value})`;
+}
+
 /** The most frequent values, with their counts, the most frequent first. */
 const topCounts = takes({
   least: 2,
@@ -203,7 +229,7 @@ const topCounts = takes({
       value.kind === 'json'
         ? value.sql
         : as(value, value.kind === 'null' ? 'text' : value.kind, info.at);
-    const pairs = sql`list_transform(map_entries(histogram(${item})), lambda e: {n: e.value, v: e.key})`;
+    const pairs = sql`list_transform(map_entries(${histogram(item, info)}), lambda e: {n: e.value, v: e.key})`;
     const shown = shownOf({ kind: value.kind, sql: 'e.v' }, info.at);
     const objects = sql`list_transform(list_slice(list_reverse_sort(${pairs}), 1, ${String(most)}), lambda e: json_object('value', ${shown}, 'count', e.n))`;
     return expr('array', objects, [value], { aggregate: true, element: 'json', maxExpansion: 2 });
@@ -265,7 +291,7 @@ export const AGGREGATES: Functions = {
   variance: spread('var_samp'),
   var_samp: spread('var_samp'),
   var_pop: spread('var_pop'),
-  median: numeric('median'),
+  median: aggregate('number', 'number', (value) => gathered('median', value)),
   min: outermost('min'),
   max: outermost('max'),
   any_value: anyValue,

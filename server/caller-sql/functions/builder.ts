@@ -20,6 +20,8 @@ export interface Call {
   /** The regular expressions of the statement, for the engine to judge. */
   readonly patterns: Pattern[];
   readonly distinct: boolean;
+  /** Whether the SELECT has groups. */
+  readonly grouped: boolean;
   /** How many rows a row stands for; null where each is one. */
   readonly times: Sql | null;
   /** The bare word that an argument is, such as `hour`; undefined for any other expression. */

@@ -89,6 +89,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
     return spec.build(args, {
       ...bareCall(context, name.replace(/_of$/, ''), at),
       distinct: node.distinct === true,
+      grouped: scope.grouped === true,
       word: (index) => words.get(index),
       names: children.map(
         (child) => context.name(String(child.alias ?? '')) || lastName(context, child),
@@ -172,7 +173,13 @@ export function called(
 export function bareCall(context: Context, name: string, at: number | null): Call {
   const { dialect, patterns, counting } = context;
   const times = counting?.times ?? null;
-  const nothing = { distinct: false, word: () => undefined, names: [], order: () => '' };
+  const nothing = {
+    distinct: false,
+    grouped: false,
+    word: () => undefined,
+    names: [],
+    order: () => '',
+  };
   return { name, at, dialect, patterns, times, ...nothing };
 }
 

@@ -86,7 +86,7 @@ interface Field {
   asNumber: boolean;
 }
 
-/** A column of a field, in each of the forms that are asked for; `of` makes it of the field as `typeOf` says. */
+/** A column of a field, in each of the forms that are asked for; `of` makes it of the first, the field as JSON or else as a text. */
 interface Form {
   readonly name: string;
   readonly type: 'JSON' | 'VARCHAR' | 'DOUBLE';
@@ -188,7 +188,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   function formsOf(field: Field): Form[] {
     const { name, asText, asJson, asNumber } = field;
     const text = (value: Sql) => (asJson ? sql`json_extract_string(${value}, '$')` : value);
-    const forms: Form[] = [{ name, type: typeOf(field), of: (value) => value }];
+    const forms: Form[] = [{ name, type: asJson ? 'JSON' : 'VARCHAR', of: (value) => value }];
     if (isApart && asText && asJson)
       forms.push({ name: `${name}_text`, type: 'VARCHAR', of: text });
     if (isApart && asNumber)
@@ -277,11 +277,15 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const paths = nodes.map(({ path }) => path);
     const orFail = (then: Sql) =>
       sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
-    const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), typeOf))} as ${row}_s from ${from} as v${where})`;
-    const fields = inForms(({ path }) => {
+    const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), () => 'JSON'))} as ${row}_s from ${from} as v${where})`;
+    const fields = inForms((field) => {
+      const { path } = field;
       const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
       const at = (place: string) => valueAt(place, name, recordAt(tree(), record));
-      return byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record)));
+      return written(
+        field,
+        byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record))),
+      );
     });
     const others = extras.map(({ node, steps }) => {
       const at = pathsFromElement(steps);
@@ -317,7 +321,9 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       : sql`(select ${list} from ${from} as v${where})`;
     const rows = sql`(select ${list}, unnest(${listOf(value, `v.${row}_s`)}) as ${row} from ${made} as v)`;
     const places = [
-      ...inForms(({ path }) => [`v.${row}.r`, ...path.map(identifier)].join('.')),
+      ...inForms((field) =>
+        written(field, [`v.${row}.r`, ...field.path.map(identifier)].join('.')),
+      ),
       ...extras.map(({ name }) => `v.${row}.${name}`),
     ];
     const names = records.names();
@@ -336,8 +342,8 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   /** What is read of the column before its list is made; null when that needs nothing. */
   function structure(column: string): Sql | null {
     if (isCounted()) return null;
-    if (isChain()) return readShapes(column, tree(), typeOf);
-    return sql`{o: case when not ${isArray(column)} then from_json(${column}, ${literal(JSON.stringify(structureOf(tree(), typeOf)))}) end}`;
+    if (isChain()) return readShapes(column, tree(), () => 'JSON');
+    return sql`{o: case when not ${isArray(column)} then from_json(${column}, ${literal(JSON.stringify(structureOf(tree(), () => 'JSON')))}) end}`;
   }
 
   /** The list whose elements are the rows, with what `structure` gives at `read`. */
@@ -523,9 +529,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     if (!node) throw new Error('BUG: a field without its record');
     return byKeys(field.path, (path) => {
       const value = sql`json_extract(${node.place}, ${pathOf(path.slice(node.path.length))})`;
-      return field.asJson
-        ? sql`nullif(${value}, 'null'::json)`
-        : sql`json_extract_string(${value}, '$')`;
+      return sql`nullif(${value}, 'null'::json)`;
     });
   }
 
@@ -543,8 +547,9 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 
 type Branch = Shape<Field>;
 
-function typeOf({ asJson }: Field): 'JSON' | 'VARCHAR' {
-  return asJson ? 'JSON' : 'VARCHAR';
+/** A field that was read as JSON. Read as a text, a number would be written as the engine writes it, and not as it does JSON's. */
+function written({ asJson }: Field, value: Sql): Sql {
+  return asJson ? value : sql`json_extract_string(${value}, '$')`;
 }
 
 function descend(branch: Branch, name: string): Branch {

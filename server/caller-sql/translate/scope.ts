@@ -53,6 +53,8 @@ export interface Scope {
   readonly outer: Scope | null;
   /** What a name of the result means that comes before those of columns, in ClickHouse's dialect; null where it is not a name of the result. */
   readonly alias?: (name: string) => Expression | null;
+  /** Whether the SELECT has groups: by GROUP BY, or for the rows of another around it. */
+  readonly grouped?: boolean;
   /** Whether the place takes no aggregates, so that a name means a column rather than one. */
   readonly noAggregates?: boolean;
   /** A row for each element of a list: the element, the same for all that `key` is the same for. */

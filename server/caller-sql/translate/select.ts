@@ -6,7 +6,7 @@ import { as, type Expression, readFrom } from '../typed-expression.ts';
 import type { Context, Query } from './context.ts';
 import { from } from './from.ts';
 import { keysOf, MAX_KEYS, type Modifiers, modifiersOf, type Order, orderOf } from './ordering.ts';
-import type { Column, Scope } from './scope.ts';
+import { type Column, NOWHERE, type Scope } from './scope.ts';
 import {
   type Alias,
   aliasOf,
@@ -41,7 +41,11 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   );
   const source = from(context, nodeOf(node.from_table), outer, depth);
   const { alias: _, noAggregates: __, ...farther } = outer;
-  const plainScope: Scope = { ...farther, relations: source.relations, select: {}, outer };
+  const grouped =
+    outer !== NOWHERE ||
+    nodesOf(node.group_expressions).length > 0 ||
+    node.aggregate_handling === 'FORCE_AGGREGATES';
+  const plainScope: Scope = { ...farther, relations: source.relations, select: {}, outer, grouped };
   const list = nodesOf(node.select_list);
   if (list.length > MAX_COLUMNS) reject(at, `A query may have ${MAX_COLUMNS} columns at most`);
   const unnested = arrayJoins(context, at);

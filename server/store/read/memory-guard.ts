@@ -10,7 +10,7 @@ export interface MemoryGuardOptions {
   readonly memory: number;
   /** Bytes of the process that are resident. */
   resident(): number;
-  /** Ends what runs, since it has taken too much. */
+  /** Ends the query that has run longest, since too much was taken. */
   end(): Promise<void>;
 }
 
@@ -25,13 +25,19 @@ export function guardMemory(
   let running = 0;
   let before = 0;
   let timer: NodeJS.Timeout | undefined;
-  const look = () => {
-    if (resident() - before > memory + BESIDE_BYTES) void end();
+  let isEnding = false;
+  const look = async () => {
+    if (isEnding || resident() - before <= memory + BESIDE_BYTES) return;
+    isEnding = true;
+    await end();
+    isEnding = false;
+    // What did not come back is not held against the others.
+    before = resident();
   };
   return async (sql, values, options) => {
     if (running++ === 0) {
       before = resident();
-      timer = setInterval(look, LOOK_MS).unref();
+      timer = setInterval(() => void look(), LOOK_MS).unref();
     }
     try {
       return await pool.query(sql, values, options);

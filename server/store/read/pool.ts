@@ -61,8 +61,8 @@ export interface QueryPool {
   drained(): Promise<unknown>;
   /** How many queries run and wait. */
   stats(): PoolStats;
-  /** Ends every query that runs or waits now, with this reason, and waits for their ends; then others run. */
-  cancelAll(reason: Error): Promise<void>;
+  /** Ends the queries that run, or as many of those that run longest, with this reason, and waits for their ends. Others wait on, and run. */
+  endRunning(reason: Error, most?: number): Promise<void>;
   /** Lets no query begin until `resume`: queries wait for a connection, within their time. */
   hold(): void;
   resume(): void;
@@ -98,8 +98,9 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   const prober = await engine.connect();
   const all = [...idle, prober];
   const stopping = new AbortController();
-  let current = new AbortController();
   const running = new Set<Promise<unknown>>();
+  /** Those that have a connection, the oldest first. */
+  const endings = new Map<AbortController, Promise<unknown>>();
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
   let held = false;
 
@@ -151,7 +152,8 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
           graceMs,
         );
       }, timeoutMs);
-      const others = [stopping.signal, current.signal, ...(signal ? [signal] : [])];
+      const ending = new AbortController();
+      const others = [stopping.signal, ending.signal, ...(signal ? [signal] : [])];
       const ends = AbortSignal.any([timeout.signal, ...others]);
       try {
         const connection = await lease(ends);
@@ -162,7 +164,11 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
             }),
           );
           running.add(rows);
-          return await rows.finally(() => running.delete(rows));
+          endings.set(ending, rows);
+          return await rows.finally(() => {
+            running.delete(rows);
+            endings.delete(ending);
+          });
         } finally {
           release(connection);
         }
@@ -191,10 +197,10 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       maxRunning: connections,
       maxWaiting: queue,
     }),
-    async cancelAll(reason) {
-      current.abort(reason);
-      current = new AbortController();
-      await Promise.allSettled(running);
+    async endRunning(reason, most = Number.POSITIVE_INFINITY) {
+      const oldest = [...endings].slice(0, most);
+      for (const [ending] of oldest) ending.abort(reason);
+      await Promise.allSettled(oldest.map(([, rows]) => rows));
     },
     hold() {
       held = !stopping.signal.aborted;

@@ -31,6 +31,13 @@ export const GROWING: Bombs = {
   'the quantiles of many groups': `select p * 10000 + q as k, approx_quantiles(q, 100) as c ${NUMBERS} group by k limit 2`,
 };
 
+/** What holds a text, or several, for each of very many groups. */
+export const HELD: Bombs = {
+  'the greatest text of many groups': `select concat(cast(p as string), '-long-long-long-', cast(q as string)) as k, max(concat('textlonglonglonglong', cast(p as string))) as c ${NUMBERS} group by k`,
+  'the least text of many groups': `select p * 10000 + q as k, min(concat('textlonglonglonglong', cast(p as string))) as c ${NUMBERS} group by k limit 2`,
+  'a median of many groups': `select p * 10000 + q as k, percentile_cont(q, 0.5) as c ${NUMBERS} group by k limit 2`,
+};
+
 /** What takes memory that the engine's own limit does not count. */
 export const MEMORY: Bombs = {
   'many tops of groups': `select p as k, ${Array.from({ length: 300 }, (_, n) => `approx_top_count(p * ${n + 1} + q, 100) as c${n}`).join(', ')} ${NUMBERS} group by k limit 2`,

@@ -1,7 +1,7 @@
 import { reject } from '../../error.ts';
 import { sql } from '../../sql-fragment.ts';
 import { as, type Expression, nameOf } from '../../typed-expression.ts';
-import { AGGREGATES } from '../aggregate.ts';
+import { AGGREGATES, gathered, histogram } from '../aggregate.ts';
 import { type Call, constant, expr, type Functions, type SqlFunction, takes } from '../builder.ts';
 import { alias, withDefault } from './defaults.ts';
 
@@ -15,7 +15,7 @@ const quantile = (name: 'quantile_cont' | 'quantile_disc'): SqlFunction =>
       // The exact one takes the upper of two that it lies between.
       const wanted = name === 'quantile_disc' ? Math.min(1, share + 1e-9) : share;
       const number = sql`(${as(value, 'number', info.at)})::double`;
-      return expr('number', sql`${name}(${number}, ${String(wanted)})`, [value], {
+      return expr('number', gathered(name, number, String(wanted)), [value], {
         aggregate: true,
       });
     },
@@ -28,7 +28,7 @@ const quantiles: SqlFunction = takes({
   build([value, ...levels], info) {
     const shares = levels.map((level) => String(levelOf(level, info)));
     const number = sql`(${as(value, 'number', info.at)})::double`;
-    return expr('array', sql`quantile_cont(${number}, [${shares.join(', ')}])`, [value], {
+    return expr('array', gathered('quantile_cont', number, `[${shares.join(', ')}]`), [value], {
       aggregate: true,
       element: 'number',
     });
@@ -83,7 +83,7 @@ const topValues = takes({
   build([value, count], info) {
     const most = count ? constant(count, 1, 1000, info) : 10;
     const item = as(value, value.kind === 'null' ? 'text' : value.kind, info.at);
-    const pairs = sql`list_transform(map_entries(histogram(${item})), lambda e: {n: e.value, v: e.key})`;
+    const pairs = sql`list_transform(map_entries(${histogram(item, info)}), lambda e: {n: e.value, v: e.key})`;
     const values = sql`list_transform(list_slice(list_reverse_sort(${pairs}), 1, ${String(most)}), lambda e: e.v)`;
     return expr('array', sql`coalesce(${values}, [])`, [value], {
       aggregate: true,

@@ -39,8 +39,8 @@ export interface Records {
   /** The columns that hold what the query names of the records, in the order of `rows`. */
   names(): string[];
   /**
-   * The texts and numbers of values stand beside these from now on. A condition on such a column, unlike one that reads a value, may cost an
-   * error less: the engine then drops rows by it before it takes the other values out of the JSON. Not where rows are grouped by values.
+   * The texts and numbers of values are columns beside these from now on. A condition on such a column cannot fail, unlike one that takes a
+   * value apart, so the engine drops rows by it before it takes the other values out of the JSON. Not for rows that are grouped by values.
    */
   standApart(): void;
   /** What is read of the column: the members that lead to it. Null where that is all of it. */

@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { QueryPool } from './pool.ts';
 
 /** How often the memory is looked at while queries run: the engine takes some 150 MB a second where it takes them outside its limit. */
 const LOOK_MS = 50;
 /** What queries may take beside the engine's own memory: many of its aggregates keep their states outside of it. */
 const BESIDE_BYTES = 256 * 1024 * 1024;
+
+/** For so long what a query held may take to go back to the system, before the next one is ended. */
+const RETURN_MS = 500;
 
 export interface MemoryGuardOptions {
   /** DuckDB's memory limit, bytes. */
@@ -30,9 +34,8 @@ export function guardMemory(
     if (isEnding || resident() - before <= memory + BESIDE_BYTES) return;
     isEnding = true;
     await end();
+    await delay(RETURN_MS, undefined, { ref: false });
     isEnding = false;
-    // What did not come back is not held against the others.
-    before = resident();
   };
   return async (sql, values, options) => {
     if (running++ === 0) {

@@ -35,7 +35,10 @@ export const REQUEST_COLUMNS = ['path', 'host', 'url_base', 'url_query'] as cons
 /** The URL of a row of `edge_logs`. */
 export const URL_OF_ROW = `url_base || coalesce(url_query, '')`;
 
-/** What these columns hold, of members of the request; a URL is in two, as what stands before its query is the same in many rows (docs/decisions/0034). */
+/**
+ * What these columns hold, of members of the request. A URL is in two: what stands before its query is the same in many rows
+ * (docs/decisions/0034).
+ */
 function requestColumns(member: (name: string) => string): string {
   const [path, host, url] = ['path', 'host', 'url'].map(member);
   // Without a CASE: the engine makes what stands in one anew each time.

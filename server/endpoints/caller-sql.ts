@@ -76,8 +76,9 @@ const REMEMBERED = 512 * 1024;
 type Remembered = WeakMap<SavedQuery, LRUCache<string, Translation>>;
 
 /**
- * Where rows are forwarded, they are fetched first, and one statement is asked of them. Else a question is asked by the statement of the least reach, which is planned soonest; where that meets a row beyond its reach, all of the
- * question is asked again by the next one (docs/decisions/0022).
+ * Where rows are forwarded, they are fetched first, and one statement is asked of them. Else a question is asked by the statement of the
+ * least reach, which is planned soonest; where that meets a row beyond its reach, all of the question is asked again by the next one
+ * (docs/decisions/0022).
  */
 export function createCallerSql(
   store: Readers,

@@ -38,7 +38,7 @@ with requests as (
       and timestamp <= now()::timestamp
       -- A token that is pinned to a project sees the rows of that project alone, whatever their URL.
       and (@pinned_project::varchar is null or project = @pinned_project::varchar)
-      -- It is sought first: that takes half the time of the expression. A text without a question mark stands in one of the two parts.
+      -- The beginning is sought first: that takes half the time of the expression. A text without a question mark stands in one of the two parts.
       and (
         @any_project::boolean
         or contains(url_base, beginning)

@@ -103,7 +103,8 @@ const COLUMNS = [
   'metadata',
   'ingested_at',
 ];
-const REQUEST_COLUMNS = ['path', 'url', 'host'];
+/** Columns of a request, which `edge_logs` alone has, as the other database calls them, and what each is here. */
+const REQUEST = { path: 'path', url: URL_OF_ROW, host: 'host' };
 
 /** The shipments of a store that are neither known to be in the other database nor known not to be. */
 export async function openShipments(
@@ -320,8 +321,12 @@ function shippedRows(
 ): string {
   const set = sets.get(source);
   if (!set) throw new Error(`BUG: the members of ${source} are not known`);
-  const columns = [...COLUMNS, ...(source === 'edge_logs' ? REQUEST_COLUMNS : [])];
-  const read = columns.map((name) => (name === 'url' ? `${URL_OF_ROW} as url` : name));
+  const request = source === 'edge_logs' ? REQUEST : {};
+  const columns = [...COLUMNS, ...Object.keys(request)];
+  const read = [
+    ...COLUMNS,
+    ...Object.entries(request).map(([name, value]) => `${value} as ${name}`),
+  ];
   const members = set.members.map((member, i) => `m${i} as "${columnOf(member)}"`);
   return `select ${columns.join(', ')}, '${set.name}' as member_set, state::ubigint as member_state, ${members.join(', ')}
     from (${memberRows(shipped(set), { from: `${source} where rowid <= ${lastRow}`, columns: read })})`;

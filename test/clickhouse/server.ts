@@ -57,27 +57,43 @@ export async function withClickHouse<T>(
   const [configFile, data] = [join(folder, 'config.xml'), join(folder, 'data')];
   writeFileSync(configFile, configuration({ folder, httpPort, tcpPort, more: config }));
   const client = createClient({ url, log: { level: 127 } });
+  let isKilled = false;
   let child = spawnEngine(configFile, data);
+  // The engine aborts now and then when a connection is cut while it answers. Its unit would start it again.
+  const startAgainWhenItEnds = () =>
+    child.once('exit', (code, signal) => {
+      if (isKilled) return;
+      console.log(`      ClickHouse ended by itself (${signal ?? code}) and is started again`);
+      child = spawnEngine(configFile, data);
+      startAgainWhenItEnds();
+    });
   const server: ClickHouseServer = {
     url,
     tcpPort,
     client,
     pid: () => child.pid ?? 0,
     async kill() {
+      isKilled = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
-      if (child.kill('SIGKILL')) await ended;
+      child.kill('SIGKILL');
+      await ended;
     },
     async start() {
       child = spawnEngine(configFile, data);
-      await answers(client, () => child.exitCode);
+      isKilled = false;
+      startAgainWhenItEnds();
+      await answers(client);
     },
   };
   try {
+    // What ends before it has answered is configured wrongly.
     await answers(client, () => child.exitCode);
+    startAgainWhenItEnds();
     return await action(server);
   } finally {
     await client.close();
-    if (child.exitCode === null && child.signalCode === null) await server.kill();
+    await server.kill();
   }
 }
 
@@ -126,7 +142,10 @@ function spawnEngine(configFile: string, data: string) {
   );
 }
 
-async function answers(client: ClickHouseClient, exitCode: () => number | null): Promise<void> {
+async function answers(
+  client: ClickHouseClient,
+  exitCode: () => number | null = () => null,
+): Promise<void> {
   const until = performance.now() + START_MS;
   for (;;) {
     if ((await client.ping()).success) return;

@@ -34,6 +34,12 @@ export function print(piece: Sql): string {
   return texts.join('');
 }
 
+/** The pieces of `piece` that are spelled last; not those within them. */
+export function lateIn(piece: Sql): object[] {
+  if (typeof piece === 'string') return [];
+  return 'spell' in piece ? [piece] : piece.flatMap(lateIn);
+}
+
 /** A text as a string literal; the engine knows no escape in it but the doubled quote. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

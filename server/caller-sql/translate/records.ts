@@ -17,7 +17,7 @@ import {
   valueAt,
 } from '../../records/shapes.ts';
 import { pathOf, pathsFromElement, pathsOf, type Step } from '../json-paths.ts';
-import { identifier, join, literal, type Sql, sql } from '../sql-fragment.ts';
+import { identifier, join, lateIn, literal, type Sql, sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression } from '../typed-expression.ts';
 
 /**
@@ -39,9 +39,12 @@ export interface Records {
   /** The columns that hold what the query names of the records, in the order of `rows`. */
   names(): string[];
   /**
-   * The texts and numbers of values are columns beside these from now on. A condition on such a column cannot fail, unlike one that takes a
-   * value apart, so the engine drops rows by it before it takes the other values out of the JSON. Not for rows that are grouped by values.
+   * `condition` with the texts and numbers of values read as columns beside these. A condition on such a column cannot fail, unlike one that
+   * takes a value apart, so the engine drops rows by it before it takes the other values out of the JSON. It would take out a value for each
+   * time that it stands in there: those that stand there twice, and are not among `members`, are read as they are elsewhere.
    */
+  apart(condition: Sql, members: MemberColumns | null): Sql;
+  /** Everything that is written of the query is read so from now on. Not for rows that are grouped by values. */
   standApart(): void;
   /** What is read of the column: the members that lead to it. Null where that is all of it. */
   shape(): Shape<null> | null;
@@ -84,13 +87,21 @@ interface Field {
   asText: boolean;
   asJson: boolean;
   asNumber: boolean;
+  /** Whether it is read as JSON in conditions, too. */
+  isWhole: boolean;
 }
 
-/** A column of a field, in each of the forms that are asked for; `of` makes it of the first, the field as JSON or else as a text. */
+/** A value of a record: NULL for JSON's null. */
+interface Value {
+  readonly json: Sql;
+  readonly text: Sql;
+}
+
+/** A column of a field, in each of the forms that are asked for: the first as JSON, or else as a text. */
 interface Form {
   readonly name: string;
   readonly type: 'JSON' | 'VARCHAR' | 'DOUBLE';
-  readonly of: (value: Sql) => Sql;
+  readonly of: (value: Value) => Sql;
 }
 
 interface Extra {
@@ -115,7 +126,10 @@ interface Node extends RecordNode {
 export function recordsOf(table: string, row: string, memberOf: ColumnOf): Records {
   const nodes: Node[] = [];
   const extras: Extra[] = [];
-  let isApart = false;
+  /** Of the texts and numbers of these. */
+  const fieldOfPiece = new WeakMap<object, Field>();
+  /** Above 0 while what is spelled has them as columns. */
+  let apart = 0;
 
   const records: Records = {
     add(parent, steps, left) {
@@ -133,8 +147,23 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       ...allForms().map(({ name }) => `${row}_${name}`),
       ...extras.map(({ name }) => `${row}_${name}`),
     ],
+    apart(condition, members) {
+      const read = lateIn(condition).flatMap((piece) => fieldOfPiece.get(piece) ?? []);
+      for (const field of new Set(read)) {
+        if (members?.columns.has(pathKey(field.path))) continue;
+        field.isWhole ||= read.indexOf(field) !== read.lastIndexOf(field);
+        field.asJson ||= field.isWhole;
+      }
+      const turn = (by: number) => ({
+        spell() {
+          apart += by;
+          return '';
+        },
+      });
+      return [turn(1), condition, turn(-1)];
+    },
     standApart() {
-      isApart = true;
+      apart++;
     },
     shape() {
       const root: Shape<null> = new Map();
@@ -187,15 +216,16 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 
   function formsOf(field: Field): Form[] {
     const { name, asText, asJson, asNumber } = field;
-    const text = (value: Sql) => (asJson ? sql`json_extract_string(${value}, '$')` : value);
-    const forms: Form[] = [{ name, type: asJson ? 'JSON' : 'VARCHAR', of: (value) => value }];
-    if (isApart && asText && asJson)
-      forms.push({ name: `${name}_text`, type: 'VARCHAR', of: text });
-    if (isApart && asNumber)
+    const text: Omit<Form, 'name'> = { type: 'VARCHAR', of: (value) => value.text };
+    const forms: Form[] = [
+      asJson ? { name, type: 'JSON', of: ({ json }) => json } : { name, ...text },
+    ];
+    if (asText && asJson) forms.push({ name: `${name}_text`, ...text });
+    if (asNumber)
       forms.push({
         name: `${name}_number`,
         type: 'DOUBLE',
-        of: (value) => sql`try_cast(${text(value)} as double)`,
+        of: (value) => sql`try_cast(${value.text} as double)`,
       });
     return forms;
   }
@@ -205,17 +235,22 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const { state, filledFrom, bits, columns } = members;
     const value = `v.${column}`;
     const ofShape = (read: (arrays: boolean) => Sql) => byShape(value, read(true), read(false));
-    const fields = inForms((field) => {
-      const own = columns.get(pathKey(field.path));
-      if (own !== undefined && field.asJson) return `v.${identifier(own)}`;
-      if (own !== undefined) return `json_extract_string(v.${identifier(own)}, '$')`;
-      return ofShape((arrays) =>
-        byKeys(field.path, (path) =>
-          field.asJson
-            ? sql`nullif(json_extract(${value}, ${pathTo(path, arrays)}), 'null'::json)`
-            : sql`json_extract_string(${value}, ${pathTo(path, arrays)})`,
-        ),
-      );
+    const notNull: Sql[] = [];
+    const fields = inForms(({ name, path, asJson }) => {
+      const own = columns.get(pathKey(path));
+      if (own !== undefined) return asValue(`v.${identifier(own)}`);
+      const extract = (as: string, each: readonly string[]) =>
+        ofShape((arrays) => sql`${as}(${value}, ${pathTo(each, arrays)})`);
+      const given = `${row}_${name}`;
+      const json = byKeys(path, (each) => {
+        const found = each === path ? `v.${given}` : extract('json_extract', each);
+        return sql`nullif(${found}, 'null'::json)`;
+      });
+      if (asJson) notNull.push(sql`${json} as ${given}`);
+      return {
+        json: extract('json_extract', path),
+        text: byKeys(path, (each) => extract('json_extract_string', each)),
+      };
     });
     const others = extras.map(({ node, steps }) =>
       ofShape((arrays) =>
@@ -234,11 +269,15 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const place = `v.${identifier(state)}`;
     const present = mask === 0n ? '' : ` and ${place} & ${mask} = ${mask}`;
     const filled = `${place} >= ${filledFrom}${present}`;
-    return sql`select ${join(list, ', ')} from ${from} as v where ${filled}`;
+    const rows = sql`select ${join(list, ', ')} from ${from} as v where ${filled}`;
+    // The engine writes nullif(a, b) as a condition with `a` twice, and would take a value out of the JSON each time.
+    return notNull.length === 0
+      ? rows
+      : sql`select v.* replace (${join(notNull, ', ')}) from (${rows}) as v`;
   }
 
-  /** The fields in their forms, each made of what `read` gives. */
-  function inForms(read: (field: Field) => Sql): Sql[] {
+  /** The fields in their forms. */
+  function inForms(read: (field: Field) => Value): Sql[] {
     return allFields().flatMap((field) => {
       const value = read(field);
       return formsOf(field).map(({ of }) => of(value));
@@ -278,14 +317,10 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const orFail = (then: Sql) =>
       sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
     const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), () => 'JSON'))} as ${row}_s from ${from} as v${where})`;
-    const fields = inForms((field) => {
-      const { path } = field;
+    const fields = inForms(({ path }) => {
       const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
       const at = (place: string) => valueAt(place, name, recordAt(tree(), record));
-      return written(
-        field,
-        byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record))),
-      );
+      return asValue(byShape(value, at(`${listAt(read, record)}[1]`), at(objectAt(read, record))));
     });
     const others = extras.map(({ node, steps }) => {
       const at = pathsFromElement(steps);
@@ -321,9 +356,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       : sql`(select ${list} from ${from} as v${where})`;
     const rows = sql`(select ${list}, unnest(${listOf(value, `v.${row}_s`)}) as ${row} from ${made} as v)`;
     const places = [
-      ...inForms((field) =>
-        written(field, [`v.${row}.r`, ...field.path.map(identifier)].join('.')),
-      ),
+      ...inForms(({ path }) => asValue([`v.${row}.r`, ...path.map(identifier)].join('.'))),
       ...extras.map(({ name }) => `v.${row}.${name}`),
     ];
     const names = records.names();
@@ -428,12 +461,19 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       asText: false,
       asJson: false,
       asNumber: false,
+      isWhole: false,
     };
     node.fields.set(first, field);
     const place = `${table}.${row}_${field.name}`;
+    const isColumn = () => apart > 0 && !field.isWhole;
     const text = () => {
       if (!field.asJson) return place;
-      return isApart ? `${place}_text` : `json_extract_string(${place}, '$')`;
+      return isColumn() ? `${place}_text` : `json_extract_string(${place}, '$')`;
+    };
+    const piece = (spell: () => string) => {
+      const made = { spell };
+      fieldOfPiece.set(made, field);
+      return made;
     };
     return {
       kind: 'json',
@@ -443,11 +483,11 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       },
       get text() {
         field.asText = true;
-        return { spell: text };
+        return piece(text);
       },
       get number() {
         field.asNumber = true;
-        return { spell: () => (isApart ? `${place}_number` : `try_cast(${text()} as double)`) };
+        return piece(() => (isColumn() ? `${place}_number` : `try_cast(${text()} as double)`));
       },
       member: (steps) => node.member([first, ...steps]),
       memberOf,
@@ -548,8 +588,8 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 type Branch = Shape<Field>;
 
 /** A field that was read as JSON. Read as a text, a number would be written as the engine writes it, and not as it does JSON's. */
-function written({ asJson }: Field, value: Sql): Sql {
-  return asJson ? value : sql`json_extract_string(${value}, '$')`;
+function asValue(json: Sql): Value {
+  return { json, text: sql`json_extract_string(${json}, '$')` };
 }
 
 function descend(branch: Branch, name: string): Branch {

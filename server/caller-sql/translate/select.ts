@@ -65,7 +65,15 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     node.where_clause === undefined
       ? null
       : context.expression(nodeOf(node.where_clause), { ...scope, noAggregates: true });
-  const where = condition && plain(condition, 'WHERE', context.at(nodeOf(node.where_clause)));
+  const records = source.tables.flatMap(({ records, members }) =>
+    [...records].map(([column, each]) => ({ each, members: members.get(column) ?? null })),
+  );
+  const where =
+    condition &&
+    records.reduce(
+      (written, { each, members }) => each.apart(written, members),
+      plain(condition, 'WHERE', context.at(nodeOf(node.where_clause))),
+    );
   if (condition) {
     noteTexts(context, source.tables, condition);
     for (const table of source.tables) noteArms(table, condition);
@@ -86,8 +94,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const orders = orderOf(context, modifiers.orders, items, alias, withNames);
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
-  if (!aggregated)
-    for (const { records } of source.tables) for (const each of records.values()) each.standApart();
+  if (!aggregated) for (const { each } of records) each.standApart();
   if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
   if (context.counting && (!aggregated || source.view === null)) throw new Uncountable();
   const newest = newestOf(source, modifiers, orders, {

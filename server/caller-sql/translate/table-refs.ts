@@ -5,7 +5,8 @@ import { identifier, join, print, type Sql, sql } from '../sql-fragment.ts';
 import type { Expression, TextIn } from '../typed-expression.ts';
 import type { Arm, Context, Sought, View } from './context.ts';
 import { type Reads, readsOf } from './reads.ts';
-import type { Reach, Records } from './records.ts';
+import type { Reach } from './record-rows.ts';
+import type { Records } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
 /** A FROM clause, or a part of it. */

@@ -158,7 +158,7 @@ export function createCallerSql(
 type Translator = (reach: Reach, counting?: boolean) => Promise<Translation>;
 
 function translator(
-  { asked, query, signal }: Question,
+  { asked, query, values: given, signal }: Question,
   store: Readers,
   remembered: Remembered,
 ): Translator {
@@ -169,7 +169,7 @@ function translator(
     const tree =
       trees.get(statement) ??
       store.callerPool
-        .query(PARSE, values, { maxRows: 1, signal })
+        .query(PARSE, values, { maxRows: 1, signal, owner: ownerOf(given) })
         .then(({ rows }) => String(rows[0]?.[0]));
     trees.set(statement, tree);
     return tree;
@@ -214,7 +214,11 @@ async function answered(
   const { maxRows } = query;
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
-    store.callerPool.query(sql, { ...bound, ...more }, { maxRows, signal, ...limits });
+    store.callerPool.query(
+      sql,
+      { ...bound, ...more },
+      { maxRows, signal, owner: ownerOf(values), ...limits },
+    );
   try {
     const rows = withMaps(await run(translation, query, values, newest, ask), translation.maps);
     return { rows, sources: sourcesOf(translation, query) };
@@ -222,6 +226,11 @@ async function answered(
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
     throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
   }
+}
+
+/** Whose rows are asked for: all that ask for one project's share what one owner may take. */
+function ownerOf({ project }: Values): string {
+  return project ?? '';
 }
 
 /** The rows, of which the columns at these places are maps. */

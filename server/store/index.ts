@@ -92,15 +92,17 @@ export interface StoreOptions {
   readonly onTornCommit?: (commit: TornCommit) => void;
 }
 
-/** Eight queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
+/** Eleven queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
 const READERS = 4;
 const QUEUE = 64;
 /** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
 const ENTRY_READERS = 2;
-const SANDBOX_READERS = 2;
+const SANDBOX_READERS = 3;
 const SANDBOX_QUEUE = 32;
+/** What SQL of one project may take of these: the others' need not wait for it. */
+const OF_PROJECT = { connections: 2, queue: 24 };
 
 /** How often a saved query that lacks memory is asked again, and after what time. */
 const MEMORY_TRIES = 3;
@@ -202,6 +204,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const callerPool = await openQueryPool(engine, {
       connections: SANDBOX_READERS,
       queue: SANDBOX_QUEUE,
+      ofOwner: OF_PROJECT,
       ...ends,
     });
     const entryPool = await openQueryPool(engine, {

@@ -26,6 +26,8 @@ export interface QueryOptions {
   readonly maxRows: number;
   /** Ends the query, and the wait for it, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Whom the query is for. One owner cannot have all connections of a pool, or all places to wait. */
+  readonly owner?: string;
   /**
    * Bytes that the rows may have together, as the statement's last column counts them, which is not a part of the rows then.
    * Beyond it `RESULT_TOO_LARGE`.
@@ -82,6 +84,8 @@ export interface QueryPoolOptions {
   readonly connections: number;
   /** How many more may wait. */
   readonly queue: number;
+  /** How many of both one owner's queries may take; as many as there are by default. */
+  readonly ofOwner?: { readonly connections: number; readonly queue: number };
   /** Bounds the wait for a connection and the query. */
   readonly timeoutMs: number;
   /** How long a query may go on after it was interrupted at its time limit. */
@@ -89,9 +93,15 @@ export interface QueryPoolOptions {
   readonly onStuck: (error: Error) => void;
 }
 
+/** A query that waits for a connection. */
+interface Waiting {
+  readonly owner: string | undefined;
+  serve(): void;
+}
+
 /** Opens a small pool of connections that only read. */
 export async function openQueryPool(engine: Engine, options: QueryPoolOptions): Promise<QueryPool> {
-  const { connections, queue, timeoutMs, graceMs, onStuck } = options;
+  const { connections, queue, ofOwner, timeoutMs, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < connections; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
@@ -101,48 +111,71 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   const running = new Set<Promise<unknown>>();
   /** Those that have a connection, the oldest first. */
   const endings = new Map<AbortController, Promise<unknown>>();
-  const waiting: ((connection: DuckDBConnection) => void)[] = [];
+  const waiting: Waiting[] = [];
+  /** Whom each query that has a connection is for. */
+  const owners: (string | undefined)[] = [];
   let held = false;
 
-  const lease = async (signal: AbortSignal): Promise<DuckDBConnection> => {
+  const mayRun = (owner: string | undefined) =>
+    owner === undefined || countOf(owners, owner) < (ofOwner?.connections ?? connections);
+  const mayWait = (owner: string | undefined) =>
+    waiting.length < queue &&
+    (owner === undefined ||
+      countOf(
+        waiting.map((each) => each.owner),
+        owner,
+      ) < (ofOwner?.queue ?? queue));
+
+  const lease = async (signal: AbortSignal, owner?: string): Promise<DuckDBConnection> => {
     signal.throwIfAborted();
-    const free = held ? undefined : idle.pop();
-    if (free) return free;
-    if (waiting.length >= queue) throw new AppError('OVERLOADED');
+    if (!held && idle.length > 0 && mayRun(owner)) return taken(owner);
+    if (!mayWait(owner)) throw new AppError('OVERLOADED');
     return new Promise((resolve, reject) => {
-      const serve = (connection: DuckDBConnection) => {
+      const serve = () => {
         signal.removeEventListener('abort', leave);
-        resolve(connection);
+        resolve(taken(owner));
       };
+      const own = { owner, serve };
       const leave = () => {
-        waiting.splice(waiting.indexOf(serve), 1);
+        waiting.splice(waiting.indexOf(own), 1);
         reject(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });
-      waiting.push(serve);
+      waiting.push(own);
     });
+  };
+
+  const taken = (owner: string | undefined): DuckDBConnection => {
+    const connection = idle.pop();
+    if (!connection) throw new Error('BUG: no connection is idle');
+    owners.push(owner);
+    return connection;
+  };
+
+  const serveNext = () => {
+    while (!held && idle.length > 0) {
+      const next = waiting.findIndex(({ owner }) => mayRun(owner));
+      if (next < 0) return;
+      waiting.splice(next, 1)[0]?.serve();
+    }
+  };
+
+  const release = (connection: DuckDBConnection, owner?: string) => {
+    owners.splice(owners.indexOf(owner), 1);
+    idle.push(connection);
+    serveNext();
+  };
+
+  const resume = () => {
+    held = false;
+    serveNext();
   };
 
   // One at a time, whoever asks: on one connection they would wait for each other in threads of libuv's.
   let probing: Promise<unknown> | null = null;
 
-  const release = (connection: DuckDBConnection) => {
-    const next = held ? undefined : waiting.shift();
-    if (next) next(connection);
-    else idle.push(connection);
-  };
-
-  const resume = () => {
-    held = false;
-    while (waiting.length > 0) {
-      const free = idle.pop();
-      if (!free) return;
-      waiting.shift()?.(free);
-    }
-  };
-
   return {
-    async query(sql, values, { maxRows, signal, maxBytes }) {
+    async query(sql, values, { maxRows, signal, maxBytes, owner }) {
       const timeout = new AbortController();
       let timer = setTimeout(() => {
         timeout.abort(new AppError('QUERY_TIMEOUT'));
@@ -156,7 +189,7 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       const others = [stopping.signal, ending.signal, ...(signal ? [signal] : [])];
       const ends = AbortSignal.any([timeout.signal, ...others]);
       try {
-        const connection = await lease(ends);
+        const connection = await lease(ends, owner);
         try {
           const rows = interruptible(connection, ends, () =>
             run(connection, sql, values, maxRows, maxBytes).catch((error) => {
@@ -170,7 +203,7 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
             endings.delete(ending);
           });
         } finally {
-          release(connection);
+          release(connection, owner);
         }
       } finally {
         clearTimeout(timer);
@@ -219,6 +252,10 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       for (const connection of all) connection.closeSync();
     },
   };
+}
+
+function countOf(owners: readonly (string | undefined)[], owner: string): number {
+  return owners.filter((each) => each === owner).length;
 }
 
 async function run(

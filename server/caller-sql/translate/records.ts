@@ -52,7 +52,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   const nodes: Node[] = [];
   const extras: Extra[] = [];
   const written = recordRows({ row, records: nodes, extras });
-  /** Of the texts and numbers of these. */
+  /** The field that each late piece of a text or a number reads. */
   const fieldOfPiece = new WeakMap<object, Field>();
   /** Above 0 while what is spelled has them as columns. */
   let apart = 0;

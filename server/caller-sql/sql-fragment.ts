@@ -34,7 +34,7 @@ export function print(piece: Sql): string {
   return texts.join('');
 }
 
-/** The pieces of `piece` that are spelled last; not those within them. */
+/** Returns the pieces of `piece` that are spelled last; not those within them. */
 export function lateIn(piece: Sql): object[] {
   if (typeof piece === 'string') return [];
   return 'spell' in piece ? [piece] : piece.flatMap(lateIn);

@@ -228,7 +228,7 @@ async function answered(
   }
 }
 
-/** Whose rows are asked for: all that ask for one project's share what one owner may take. */
+/** Returns whose rows are asked for: all that ask for one project share what one owner may take. */
 function ownerOf({ project }: Values): string {
   return project ?? '';
 }

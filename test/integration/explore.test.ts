@@ -444,7 +444,7 @@ describe('the live tail', () => {
 async function besideHeavy(
   service: Service,
   count: number,
-  action: (statuses: readonly number[]) => Promise<void>,
+  action: (refused: readonly number[]) => Promise<void>,
 ): Promise<void> {
   const heavy = `select count(*) as n from unnest(generate_array(1, 10000)) as a cross join unnest(generate_array(1, 10000)) as b
     cross join unnest(generate_array(1, 10000)) as c`;

@@ -21,12 +21,12 @@ export interface Records extends Pick<RecordRows, 'rows' | 'names'> {
    */
   add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
   /**
-   * `condition` with the texts and numbers of values read as columns beside these. A condition on such a column cannot fail, unlike one that
-   * takes a value apart, so the engine drops rows by it before it takes the other values out of the JSON. It would take out a value for each
-   * time that it stands in there: those that stand there twice, and are not among `members`, are read as they are elsewhere.
+   * Returns `condition` with the texts and numbers of values read as columns beside these. A condition on such a column cannot fail, unlike
+   * one that takes a value apart. So the engine drops rows by it before it takes the other values out of the JSON. It takes out a value as
+   * often as this stands there: a value that stands there twice, and is not among `members`, is read as elsewhere.
    */
   apart(condition: Sql, members: MemberColumns | null): Sql;
-  /** Everything that is written of the query is read so from now on. Not for rows that are grouped by values. */
+  /** Has everything that is written of the query read so from now on. Not for rows that are grouped by values. */
   standApart(): void;
   /** What is read of the column: the members that lead to it. Null where that is all of it. */
   shape(): Shape<null> | null;

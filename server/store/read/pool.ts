@@ -101,7 +101,8 @@ interface Waiting {
 
 /** Opens a small pool of connections that only read. */
 export async function openQueryPool(engine: Engine, options: QueryPoolOptions): Promise<QueryPool> {
-  const { connections, queue, ofOwner, timeoutMs, graceMs, onStuck } = options;
+  const { connections, queue, timeoutMs, graceMs, onStuck } = options;
+  const ofOwner = options.ofOwner ?? { connections, queue };
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < connections; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
@@ -116,15 +117,11 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   const owners: (string | undefined)[] = [];
   let held = false;
 
-  const mayRun = (owner: string | undefined) =>
-    owner === undefined || countOf(owners, owner) < (ofOwner?.connections ?? connections);
-  const mayWait = (owner: string | undefined) =>
-    waiting.length < queue &&
-    (owner === undefined ||
-      countOf(
-        waiting.map((each) => each.owner),
-        owner,
-      ) < (ofOwner?.queue ?? queue));
+  const mayRun = (owner: string | undefined) => countOf(owners, owner) < ofOwner.connections;
+  const mayWait = (owner: string | undefined) => {
+    const places = waiting.map((each) => each.owner);
+    return places.length < queue && countOf(places, owner) < ofOwner.queue;
+  };
 
   const lease = async (signal: AbortSignal, owner?: string): Promise<DuckDBConnection> => {
     signal.throwIfAborted();
@@ -254,8 +251,9 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   };
 }
 
-function countOf(owners: readonly (string | undefined)[], owner: string): number {
-  return owners.filter((each) => each === owner).length;
+/** Returns how many of `owners` are `owner`; 0 for queries of nobody, which may have all there is. */
+function countOf(owners: readonly (string | undefined)[], owner: string | undefined): number {
+  return owner === undefined ? 0 : owners.filter((each) => each === owner).length;
 }
 
 async function run(

@@ -1,5 +1,5 @@
 import { reject, shown } from './error.ts';
-import { literal } from './sql-fragment.ts';
+import { literal, type Sql, sql } from './sql-fragment.ts';
 
 /** A step into a JSON value: a member's name, or a place in an array, from 0. */
 export type Step = string | number;
@@ -21,32 +21,69 @@ export function pathOf(steps: readonly Step[]): string {
   return literal(`$${path.join('')}`);
 }
 
+/** From more names than these a value is found in several goes: the ways to it double with each. */
+const MAX_NAMES = 4;
+
+/** A function of the engine that takes a value out of JSON. */
+export type Extract = 'json_extract' | 'json_extract_string';
+
+export interface Start {
+  /** Where the element stands that the steps begin at: if it is an array itself, none of its elements counts. By default `value` itself. */
+  readonly place?: readonly Step[];
+  /** Whether names stand for keys with dashes, too. */
+  readonly dashes?: boolean;
+}
+
 /**
- * The paths that may lead to a value: all objects; or arrays, of which the first element counts where no place is given; and the same by
- * keys with dashes.
+ * The value that `steps` lead to. Each record on the way may be an object, or the first element of an array, and `[0]` finds either. Of
+ * several keys the first that is there counts: the name itself, with dashes for underscores in the last name, with dashes in all.
  */
-export function pathsOf(steps: readonly Step[]): string[] {
+export function found(
+  extract: Extract,
+  value: Sql,
+  steps: readonly Step[],
+  { place, dashes = true }: Start = {},
+): Sql {
+  const [part, rest] = [steps.slice(0, MAX_NAMES), steps.slice(MAX_NAMES)];
+  const keys = dashes ? withDashes(part) : [part];
+  const all = keys.flatMap((each) => nestings(each, !place));
+  const ways = [...new Set(all.map((way) => pathOf([...(place ?? []), ...way])))];
+  const by = rest.length === 0 ? extract : 'json_extract';
+  const made =
+    ways.length === 1
+      ? sql`${by}(${value}, ${ways[0] ?? ''})`
+      : firstThere(sql`${by}(${value}, [${ways.join(', ')}])`, part, ways);
+  if (rest.length === 0) return made;
+  const isElement = typeof part.at(-1) === 'number';
+  return found(extract, made, rest, { dashes, ...(isElement ? { place: [] } : {}) });
+}
+
+/** The first of the values that is there. Behind `[0]` an empty array has none, and is not meant itself. */
+function firstThere(values: Sql, steps: readonly Step[], ways: readonly string[]): Sql {
+  if (steps.at(-1) !== 0) return sql`list_any_value(${values})`;
+  const [arrays, others] = [`[${ways.map((way) => way.endsWith("[0]'"))}]`, `'[]'`];
+  return sql`list_filter(${values}, lambda e, i: e is not null and (${arrays}[i] or e <> ${others}))[1]`;
+}
+
+function withDashes(steps: readonly Step[]): (readonly Step[])[] {
   const dashed = (step: Step) => (typeof step === 'string' ? step.replaceAll('_', '-') : step);
-  const last = steps.at(-1);
-  const named = [steps, ...(last === undefined ? [] : [[...steps.slice(0, -1), dashed(last)]])];
-  return [...new Set([...named, steps.map(dashed)].flatMap(pathsByName))];
+  const last = steps.map((step, i) => (i === steps.length - 1 ? dashed(step) : step));
+  return [steps, last, steps.map(dashed)];
 }
 
-function pathsByName(steps: readonly Step[]): string[] {
-  const names = steps.filter((step) => typeof step === 'string');
-  const plain = steps.every((step) => step === 0 || typeof step === 'string');
-  const places = steps.flatMap((step, i) => {
-    if (typeof step === 'number') return [step];
-    const nested = i > 0 && typeof steps[i - 1] === 'string';
-    return nested ? [0, step] : [step];
-  });
-  const rooted = typeof steps[0] === 'string' && names.length > 0 ? [[0, ...places]] : [];
-  const all = [...(plain ? [names] : []), places, ...rooted].map(pathOf);
-  return [...new Set(all)];
-}
+/** The ways along `steps`; `mayBeArray`: the first may lead into the first element of an array. */
 
-/** The same from an element that was unnested: of one that is an array itself, no element counts. */
-export function pathsFromElement(steps: readonly Step[]): string[] {
-  const paths = pathsOf(steps);
-  return typeof steps[0] === 'string' ? paths.filter((path) => !path.startsWith("'$[")) : paths;
+function nestings(steps: readonly Step[], mayBeArray: boolean): Step[][] {
+  return steps.reduce<Step[][]>(
+    (ways, step, i) => {
+      const isNested = i === 0 ? mayBeArray : typeof steps[i - 1] === 'string';
+      if (step === 0) return ways.flatMap((way) => [[...way, 0], way]);
+      if (typeof step === 'number' || !isNested) return ways.map((way) => [...way, step]);
+      return ways.flatMap((way) => [
+        [...way, step],
+        [...way, 0, step],
+      ]);
+    },
+    [[]],
+  );
 }

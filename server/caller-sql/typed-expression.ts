@@ -1,8 +1,8 @@
 import { attributesText } from './attributes.ts';
 import { reject, shown } from './error.ts';
-import { pathsOf, type Step } from './json-paths.ts';
+import { found, type Step } from './json-paths.ts';
 import type { Dialect } from './parse/lexer.ts';
-import { join, literal, type Sql, sql } from './sql-fragment.ts';
+import { literal, type Sql, sql } from './sql-fragment.ts';
 
 /**
  * What an expression gives. `json`: a value of a record, of any JSON type, which its use decides; `timestamp`: a moment,
@@ -42,7 +42,7 @@ export interface Expression {
   readonly text?: Sql;
   /** Of JSON that comes from a record: the number that its text is, NULL for other texts. */
   readonly number?: Sql;
-  /** Of JSON that comes from a record: its members, where that is cheaper than to take the value apart. */
+  /** Of JSON that is a member of something: its own members, by all the steps to them. */
   readonly member?: (steps: readonly Step[]) => Expression;
   /** The value of a literal. */
   readonly literal?: string;
@@ -163,25 +163,16 @@ export function readFrom(
   return kind === 'json' ? jsonOf(place, whole) : { kind, sql: place, ...whole };
 }
 
-/**
- * A value within a JSON value. Where records are nested, each may be stored as an object or as an array of one: names alone find
- * both, and so does `[0]`.
- */
-export function within(
-  value: Expression,
-  steps: readonly Step[],
-  paths: readonly string[] = pathsOf(steps),
-): Expression {
+/** A value within a JSON value, which may be an element that was taken out of a list (`found`). */
+export function within(value: Expression, steps: readonly Step[], isElement = false): Expression {
   if (value.member) return value.member(steps);
   const column = value.column ?? value.memberOf;
-  const found = (extract: string) => {
-    const calls = paths.map((path) => sql`${extract}(${value.sql}, ${path})`);
-    return calls.length === 1 ? (calls[0] as Sql) : sql`coalesce(${join(calls, ', ')})`;
-  };
+  const start = isElement ? { place: [] } : {};
   return {
     kind: 'json',
-    sql: found('json_extract'),
-    text: found('json_extract_string'),
+    sql: found('json_extract', value.sql, steps, start),
+    text: found('json_extract_string', value.sql, steps, start),
+    member: (more) => within(value, [...steps, ...more], isElement),
     ...flags([value]),
     ...(column ? { memberOf: column } : {}),
   };

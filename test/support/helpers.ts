@@ -113,7 +113,8 @@ export async function withStore<T>(
     memory: settings.memory ?? 300e6,
     members: withMembers({ ...NO_MEMBERS, ...settings.members }),
     maxLine: settings.maxLine ?? 1024 * 1024,
-    queryTimeoutMs: settings.queryTimeoutMs ?? 30_000,
+    // No test asserts how fast a busy machine is.
+    queryTimeoutMs: settings.queryTimeoutMs ?? 240_000,
     minFree: settings.minFree ?? 0,
     ...(settings.storeClock ? { clock: settings.storeClock } : {}),
     onFatal(error) {

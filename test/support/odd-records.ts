@@ -87,12 +87,26 @@ export function oddLines(random: Random, count: number, kind: 'odd' | 'plain'): 
 /** What statements over these lines are made of. */
 function parts(random: Random) {
   const { pick, below } = random;
-  const joins = pick([
-    'cross join unnest(metadata) as m cross join unnest(m.request) as request cross join unnest(m.response) as response',
-    'cross join unnest(metadata) as m left join unnest(m.request) as request on true left join unnest(m.response) as response on true',
-    'left join unnest(metadata) as m on true cross join unnest(m.response) as response left join unnest(m.request) as request on true',
-  ]);
+  /** How FROM goes on, and what leads to the records: UNNEST of each, or dotted names. */
+  const [joins, from] = pick([
+    [
+      'cross join unnest(metadata) as m cross join unnest(m.request) as request cross join unnest(m.response) as response',
+      '',
+    ],
+    [
+      'cross join unnest(metadata) as m left join unnest(m.request) as request on true left join unnest(m.response) as response on true',
+      '',
+    ],
+    [
+      'left join unnest(metadata) as m on true cross join unnest(m.response) as response left join unnest(m.request) as request on true',
+      '',
+    ],
+    ['', 'metadata.'],
+    ['cross join unnest(metadata) as m', 'm.'],
+    ['left join unnest(metadata) as m on true left join unnest(m.response) as r on true', 'm.'],
+  ] as const);
   const member = () =>
+    from +
     pick([
       'request.path',
       'request.method',
@@ -100,6 +114,7 @@ function parts(random: Random) {
       'response.status_code',
       'request.headers.user_agent',
     ]);
+  const status = `${from}response.status_code`;
   const text = () => {
     const path = pick([...PATHS, 'grant=password', 'todos-of-', `token=abcdef${below(40)}`]);
     return path.replaceAll("'", "''");
@@ -114,8 +129,8 @@ function parts(random: Random) {
       () => `regexp_contains(${member()}, r'${plain()}')`,
       () => `regexp_contains(event_message, 'request ${below(50)} of the after')`,
       () => `event_message like '%of the morning'`,
-      () => `response.status_code ${pick(['=', '<>', '>=', '<'])} ${pick(['200', '404', '500'])}`,
-      () => `cast(response.status_code as int64) between 400 and 499`,
+      () => `${status} ${pick(['=', '<>', '>=', '<'])} ${pick(['200', '404', '500'])}`,
+      () => `cast(${status} as int64) between 400 and 499`,
       () => `${member()} is ${pick(['', 'not '])}null`,
       () => `regexp_replace(${member()}, r'^/', '') = '${text().slice(1)}'`,
       () => `${member()} in ('${text()}', 'GET', '500')`,
@@ -125,7 +140,7 @@ function parts(random: Random) {
   const where = Array.from({ length: 1 + below(3) }, condition).join(
     pick([' and ', ' and ', ' or ']),
   );
-  return { joins, where, condition, a: member(), b: member() };
+  return { joins, where, condition, a: member(), b: member(), status, path: `${from}request.path` };
 }
 
 /** A statement whose answer does not depend on the order that rows stand in. */
@@ -143,13 +158,9 @@ export function oddStatement(random: Random): string {
 /** A statement that counts rows, or adds up what is in them, and asks for no row by itself. */
 export function oddChart(random: Random): string {
   const { pick, below } = random;
-  const { joins, where, condition, a, b } = parts(random);
+  const { joins, where, condition, a, b, status, path } = parts(random);
   const unit = pick(['minute', 'hour', 'day', 'week', 'month']);
-  const number = pick([
-    'response.status_code',
-    'request.path',
-    'cast(response.status_code as int64)',
-  ]);
+  const number = pick([status, path, `cast(${status} as int64)`]);
   return pick([
     `select timestamp_trunc(t.timestamp, ${unit}) as h, count(*) as n, countif(${condition()}) as some from edge_logs t ${joins} where ${where} group by h order by h`,
     `select timestamp_trunc(t.timestamp, ${unit}) as timestamp, count(case when ${condition()} then 1 end) as n, count(${a}) as a, count(distinct ${b}) as d from edge_logs t ${joins} where ${where} group by timestamp`,

@@ -1,5 +1,5 @@
 import { reject, shown } from '../error.ts';
-import { pathsOf, type Step } from '../json-paths.ts';
+import { pathOf, type Step } from '../json-paths.ts';
 import { join, literal, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression, flags, jsonOf, nameOf, within } from '../typed-expression.ts';
 import { arrayLength } from './array.ts';
@@ -46,10 +46,7 @@ function jsonMember(value: Expression, steps: readonly Step[], at: number | null
   if (value.kind === 'json') return steps.length === 0 ? value : within(value, steps);
   if (value.kind === 'null') return jsonOf('null::json');
   if (value.kind !== 'text') return reject(at, `Expected JSON, got ${nameOf(value.kind)}`);
-  const path = literal(
-    `$${steps.map((step) => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`,
-  );
-  pathsOf(steps);
+  const path = pathOf(steps);
   const source = jsonFrom(value).sql;
   return {
     kind: 'json',

@@ -1,5 +1,5 @@
 import { reject, shown } from '../error.ts';
-import { pathsFromElement, type Step } from '../json-paths.ts';
+import type { Step } from '../json-paths.ts';
 import { identifier, join, literal, sql } from '../sql-fragment.ts';
 import {
   type Expression,
@@ -127,7 +127,7 @@ export function elementRelation(alias: string | null, element: Expression): Rela
   return element.kind === 'json'
     ? {
         ...relation,
-        member: (steps: readonly Step[]) => within(element, steps, pathsFromElement(steps)),
+        member: (steps: readonly Step[]) => within(element, steps, true),
       }
     : relation;
 }

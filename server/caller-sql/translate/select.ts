@@ -65,12 +65,13 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     node.where_clause === undefined
       ? null
       : context.expression(nodeOf(node.where_clause), { ...scope, noAggregates: true });
-  const records = source.tables.flatMap(({ records, members }) =>
-    [...records].map(([column, each]) => ({ each, members: members.get(column) ?? null })),
-  );
+  const records = () =>
+    source.tables.flatMap(({ records, members }) =>
+      [...records].map(([column, each]) => ({ each, members: members.get(column) ?? null })),
+    );
   const where =
     condition &&
-    records.reduce(
+    records().reduce(
       (written, { each, members }) => each.apart(written, members),
       plain(condition, 'WHERE', context.at(nodeOf(node.where_clause))),
     );
@@ -94,7 +95,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
   const orders = orderOf(context, modifiers.orders, items, alias, withNames);
   const aggregated =
     groups !== null || having !== null || items.some(({ value }) => value.aggregate);
-  if (!aggregated) for (const { each } of records) each.standApart();
+  if (!aggregated) for (const { each } of records()) each.standApart();
   if (aggregated && groups !== 'all') checkGroups(context, list, items, groups ?? []);
   if (context.counting && (!aggregated || source.view === null)) throw new Uncountable();
   const newest = newestOf(source, modifiers, orders, {

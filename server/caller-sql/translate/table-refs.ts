@@ -2,11 +2,11 @@ import { type MemberColumns, pathKey } from '../../records/shapes.ts';
 import { attributeAt, attributeOfColumn } from '../attributes.ts';
 import { Uncountable } from '../error.ts';
 import { identifier, join, print, type Sql, sql } from '../sql-fragment.ts';
-import type { Expression, TextIn } from '../typed-expression.ts';
+import { type Expression, type TextIn, within } from '../typed-expression.ts';
 import type { Arm, Context, Sought, View } from './context.ts';
 import { type Reads, readsOf } from './reads.ts';
 import type { Reach } from './record-rows.ts';
-import type { Records } from './records.ts';
+import { type RecordNode, type Records, recordsOf } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 
 /** A FROM clause, or a part of it. */
@@ -25,7 +25,7 @@ export interface From {
 export interface Table {
   readonly relation: Relation;
   readonly columns: readonly Placed[];
-  /** The records of each JSON column, once one is unnested. */
+  /** The records of each JSON column, once one is unnested, or read by dotted names. */
   readonly records: Map<string, Records>;
   readonly id: string;
   /** Whether an outer join may put NULLs in its place. */
@@ -63,7 +63,20 @@ export function tableFrom(
   const id = `t${context.fresh()}`;
   const attributes = new Map<string, string>();
   const plain = tableRelation(alias?.toLowerCase() ?? null, id, columns);
-  const relation = view?.arms ? withAttributes(plain, id, attributes) : plain;
+  const relation = withMembers(plain, (value, name) => {
+    if (value.kind === 'json')
+      return (steps) => {
+        const record = recordIn(made, name, (all) => all.first(steps));
+        return record ? record.member(steps) : within(value, steps);
+      };
+    if (value.kind !== 'map' || !view?.arms) return null;
+    return ([step]) => {
+      const attribute = String(step);
+      const column = attributes.get(attribute) ?? `a${attributes.size + 1}`;
+      attributes.set(attribute, column);
+      return { kind: 'text', sql: `${id}."${column}"` };
+    };
+  });
   const members = view?.members ?? new Map();
   const made: Table = {
     relation,
@@ -125,27 +138,36 @@ export function noteArms(table: Table, { oneOf }: Expression): void {
   table.only = oneOf.values;
 }
 
-/** A relation whose maps are asked for single values, each of which its rows then have a column for. */
-function withAttributes(plain: Relation, id: string, attributes: Map<string, string>): Relation {
+/** A relation of whose columns `membersOf` gives single members; null: they are taken out of the column's value. */
+function withMembers(
+  plain: Relation,
+  membersOf: (value: Expression, name: string) => NonNullable<Expression['member']> | null,
+): Relation {
   const relation: Relation = {
     ...plain,
     column(name) {
       const found = plain.column(name);
       if (!found) return null;
-      const value = { ...found, column: { relation, name: found.column?.name ?? name } };
-      if (found.kind !== 'map') return value;
-      return {
-        ...value,
-        member([step]) {
-          const attribute = String(step);
-          const column = attributes.get(attribute) ?? `a${attributes.size + 1}`;
-          attributes.set(attribute, column);
-          return { kind: 'text', sql: `${id}."${column}"` };
-        },
-      };
+      const column = { relation, name: found.column?.name ?? name };
+      const value = { ...found, column };
+      const member = membersOf(value, column.name);
+      return member ? { ...value, member } : value;
     },
   };
   return relation;
+}
+
+/** The record of a table's column that `add` gives, of those that are read together. */
+export function recordIn(
+  { id, relation, columns, records }: Table,
+  column: string,
+  add: (records: Records) => RecordNode | null,
+): RecordNode | null {
+  const all =
+    records.get(column) ?? recordsOf(id, rowName(column, columns), { relation, name: column });
+  const record = add(all);
+  if (record) records.set(column, all);
+  return record;
 }
 
 /** The column that a member has in the rows of an arm; undefined without one. */
@@ -283,7 +305,7 @@ export function isNarrow(table: Table, conditions: readonly Sql[]): boolean {
 }
 
 /** A name that no column of a view begins with, and each column's own. */
-export function rowName(column: string, columns: readonly Column[]): string {
+function rowName(column: string, columns: readonly Column[]): string {
   return `record_${columns.findIndex(({ name }) => name === column)}`;
 }
 

@@ -3,7 +3,7 @@ import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts'
 import { type Sql, sql } from '../sql-fragment.ts';
 import { type Expression, readFrom } from '../typed-expression.ts';
 import type { Context } from './context.ts';
-import { type RecordNode, recordsOf } from './records.ts';
+import type { RecordNode } from './records.ts';
 import {
   elementRelation,
   type Relation,
@@ -11,7 +11,7 @@ import {
   type Scope,
   tableRelation,
 } from './scope.ts';
-import { type From, NOTHING, rowName } from './table-refs.ts';
+import { type From, NOTHING, recordIn } from './table-refs.ts';
 
 /** The records that were unnested, by the relations that stand for them. */
 const NODES = new WeakMap<Relation, RecordNode>();
@@ -103,12 +103,7 @@ function recordOf(
   const [owner] = owners;
   const column = owner?.columns.find((each) => each.name.toLowerCase() === name.toLowerCase());
   if (!owner || owners.length > 1 || owner.nullable || column?.kind !== 'json') return null;
-  const known = owner.records.get(column.name);
-  const memberOf = { relation: owner.relation, name: column.name };
-  const records = known ?? recordsOf(owner.id, rowName(column.name, owner.columns), memberOf);
-  const added = records.add(null, steps, keep);
-  if (added) owner.records.set(column.name, records);
-  return added;
+  return recordIn(owner, column.name, (records) => records.add(null, steps, keep));
 }
 
 function listOf(

@@ -45,9 +45,12 @@ function member(value: Json | undefined, name: string): Json | undefined {
 }
 
 /** `a.b` of an element: through an object, or through the first element of an array. */
-function within(value: Json | undefined, first: string, second: string): Json | undefined {
-  const below = member(value, first);
-  return member(Array.isArray(below) ? below[0] : below, second);
+function within(element: Json | undefined, ...names: string[]): Json | undefined {
+  return names.reduce((value, name, i) => member(i === 0 ? value : firstOf(value), name), element);
+}
+
+function firstOf(value: Json | undefined): Json | undefined {
+  return Array.isArray(value) ? value[0] : value;
 }
 
 const text = (value: Json | undefined) =>
@@ -102,6 +105,91 @@ export const QUESTIONS: Record<string, { sql: string; rows(metadata: Json): Row[
           within(r, 'headers', 'n'),
         ]),
       ),
+  },
+  'members of members without UNNEST': {
+    sql: 'select id, metadata.n as a, metadata.request.path as b, metadata.request.headers.n as c, metadata[0].headers[0].request.headers.path as d from logs',
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      return [
+        [
+          member(m, 'n'),
+          within(m, 'request', 'path'),
+          within(m, 'request', 'headers', 'n'),
+          within(m, 'headers', 'request', 'headers', 'path'),
+        ],
+      ];
+    },
+  },
+  'members of members beside UNNEST of the same': {
+    sql: 'select id, metadata.request.path as a, m.request.path as b, m.request.headers.n as c, r.headers.n as d from logs cross join unnest(metadata) as m cross join unnest(m.request) as r',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(member(m, 'request')).map((r) => [
+          within(firstOf(metadata), 'request', 'path'),
+          within(m, 'request', 'path'),
+          within(m, 'request', 'headers', 'n'),
+          within(r, 'headers', 'n'),
+        ]),
+      ),
+  },
+  'UNNEST of members of members': {
+    sql: 'select id, h.n as a, r.path as b from logs cross join unnest(metadata.request.headers) as h left join unnest(h.request.headers) as r on true',
+    rows: (metadata) =>
+      unnest(within(firstOf(metadata), 'request', 'headers')).flatMap((h) =>
+        unnest(within(h, 'request', 'headers'), true).map((r) => [
+          member(h, 'n'),
+          member(r, 'path'),
+        ]),
+      ),
+  },
+  'a member of a member that is asked for, too': {
+    sql: 'select id, metadata.request as a, metadata.request.path as b, metadata.headers.path as c, metadata.headers as d from logs',
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      return [
+        [
+          member(m, 'request'),
+          within(m, 'request', 'path'),
+          within(m, 'headers', 'path'),
+          member(m, 'headers'),
+        ],
+      ];
+    },
+  },
+  'elements by their places': {
+    sql: 'select id, metadata.request[0] as a, metadata.request[1].path as b, m.headers[0].n as c from logs cross join unnest(metadata) as m',
+    rows: (metadata) =>
+      unnest(metadata).map((m) => {
+        const request = member(firstOf(metadata), 'request');
+        return [
+          firstOf(request),
+          member(Array.isArray(request) ? request[1] : undefined, 'path'),
+          within(m, 'headers', 'n'),
+        ];
+      }),
+  },
+  'conditions on members of members': {
+    sql: "select id, metadata.request.n as a from logs where metadata.request.n >= 1 and (metadata.request.path = 'a' or metadata.headers.n in (1, 20))",
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      const [n, headers] = [within(m, 'request', 'n'), within(m, 'headers', 'n')];
+      const isFound = within(m, 'request', 'path') === 'a' || headers === 1 || headers === 20;
+      return typeof n === 'number' && n >= 1 && isFound ? [[n]] : [];
+    },
+  },
+  'records of deep names': {
+    sql: "select id, metadata.request.headers.request.headers.request.n as a, (metadata).request.headers.path as b, json_value(metadata, '$.request.headers.n') as c from logs",
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      const n = within(m, 'request', 'headers', 'n');
+      return [
+        [
+          within(m, 'request', 'headers', 'request', 'headers', 'request', 'n'),
+          within(m, 'request', 'headers', 'path'),
+          typeof n === 'object' ? null : text(n),
+        ],
+      ];
+    },
   },
   'the same record twice': {
     sql: 'select id, x.n as a, y.n as b from logs cross join unnest(metadata) as m cross join unnest(m.request) as x left join unnest(m.request) as y on true',

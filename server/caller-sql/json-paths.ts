@@ -23,6 +23,8 @@ export function pathOf(steps: readonly Step[]): string {
 
 /** From more names than these a value is found in several goes: the ways to it double with each. */
 const MAX_NAMES = 4;
+/** Of more names, all or none of the records are taken to be in arrays: expressions within each other are what the engine's binder suffers from. */
+const MAX_MIXED = 32;
 
 /** A function of the engine that takes a value out of JSON. */
 export type Extract = 'json_extract' | 'json_extract_string';
@@ -44,7 +46,8 @@ export function found(
   steps: readonly Step[],
   { place, dashes = true }: Start = {},
 ): Sql {
-  const [part, rest] = [steps.slice(0, MAX_NAMES), steps.slice(MAX_NAMES)];
+  const most = steps.length > MAX_MIXED ? steps.length : MAX_NAMES;
+  const [part, rest] = [steps.slice(0, most), steps.slice(most)];
   const keys = dashes ? withDashes(part) : [part];
   const all = keys.flatMap((each) => nestings(each, !place));
   const ways = [...new Set(all.map((way) => pathOf([...(place ?? []), ...way])))];
@@ -72,8 +75,9 @@ function withDashes(steps: readonly Step[]): (readonly Step[])[] {
 }
 
 /** The ways along `steps`; `mayBeArray`: the first may lead into the first element of an array. */
-
 function nestings(steps: readonly Step[], mayBeArray: boolean): Step[][] {
+  if (steps.length > MAX_MIXED)
+    return [steps.filter((step) => step !== 0), nested(steps, mayBeArray)];
   return steps.reduce<Step[][]>(
     (ways, step, i) => {
       const isNested = i === 0 ? mayBeArray : typeof steps[i - 1] === 'string';
@@ -86,4 +90,12 @@ function nestings(steps: readonly Step[], mayBeArray: boolean): Step[][] {
     },
     [[]],
   );
+}
+
+/** The way on which each record is in an array. */
+function nested(steps: readonly Step[], mayBeArray: boolean): Step[] {
+  return steps.flatMap((step, i) => {
+    const isInArray = i === 0 ? mayBeArray : typeof steps[i - 1] === 'string';
+    return typeof step === 'string' && isInArray ? [0, step] : [step];
+  });
 }

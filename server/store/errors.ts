@@ -58,7 +58,10 @@ const KINDS: readonly [EngineErrorKind, RegExp][] = [
     'fatal',
     /^FATAL Error|^(?:IO|TransactionContext) Error: .*(?:FATAL Error|database (?:"[^"]*" )?has been invalidated)/is,
   ],
-  ['memory', /Out of Memory|failed to (?:pin|allocate)|could not allocate/],
+  [
+    'memory',
+    /^(?:Out of Memory|(?:(?:TransactionContext|IO) Error: |Invalid Input Error: Attempting to )[^'"]*(?:Out of Memory|failed to (?:pin|allocate)|could not allocate))/,
+  ],
   ['input', /^Invalid Input Error/i],
   [
     'statement',

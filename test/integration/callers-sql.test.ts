@@ -437,6 +437,8 @@ describe("caller's SQL: what is refused", () => {
         "select regexp_contains(id, r'(FATAL Error') from edge_logs": /regular expression/,
         "select regexp_contains(id, r'(database has been invalidated') from edge_logs":
           /regular expression/,
+        "select regexp_contains(id, r'(Out of Memory Error: failed to allocate') from edge_logs":
+          /regular expression/,
         'select cast(id as widget) from edge_logs': /There is no type "widget" here.*line 1/i,
         'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
         'update edge_logs set x = 2': /Only SELECT/,

@@ -130,7 +130,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 
   /** The record that names lead to from another one, or from the column; null where it cannot be had. */
   function recordOf(from: Node | null, names: readonly string[]): Node | null {
-    if (names.some(isDashed)) return null;
+    if (names.some(isDashed) || nodes.length + names.length > MAX_NODES) return null;
     return names.reduce<Node | null>(
       (outer, name) => outer && firstOf(outer, name),
       from ?? firstOf(null, null),
@@ -142,8 +142,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const known = nodes.find(
       (node) => node.isFirst && node.parent === parent && (node.path.at(-1) ?? null) === name,
     );
-    if (known || nodes.length >= MAX_NODES) return known ?? null;
-    return added(parent, name, { left: true, isFirst: true });
+    return known ?? added(parent, name, { left: true, isFirst: true });
   }
 
   function added(

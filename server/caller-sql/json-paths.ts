@@ -37,8 +37,8 @@ export interface Start {
 }
 
 /**
- * The value that `steps` lead to. Each record on the way may be an object, or the first element of an array, and `[0]` finds either. Of
- * several keys the first that is there counts: the name itself, with dashes for underscores in the last name, with dashes in all.
+ * The value that `steps` lead to. Each record on the way may be an object, or the first element of an array, and `[0]` finds either. Each
+ * name may stand for a key with dashes instead of its underscores, where the key of its own is not there.
  */
 export function found(
   extract: Extract,
@@ -48,8 +48,7 @@ export function found(
 ): Sql {
   const most = steps.length > MAX_MIXED ? steps.length : MAX_NAMES;
   const [part, rest] = [steps.slice(0, most), steps.slice(most)];
-  const keys = dashes ? withDashes(part) : [part];
-  const all = keys.flatMap((each) => nestings(each, !place));
+  const all = nestings(part, !place, dashes ? withDashes : (name) => [name]);
   const ways = [...new Set(all.map((way) => pathOf([...(place ?? []), ...way])))];
   const by = rest.length === 0 ? extract : 'json_extract';
   const made =
@@ -61,6 +60,11 @@ export function found(
   return found(extract, made, rest, { dashes, ...(isElement ? { place: [] } : {}) });
 }
 
+/** The value, NULL for JSON's null: two texts to whoever groups by them. Unlike `nullif` it has the value in it once. */
+export function withoutNull(json: Sql): Sql {
+  return sql`from_json(${json}, '"JSON"')`;
+}
+
 /** The first of the values that is there. Behind `[0]` an empty array has none, and is not meant itself. */
 function firstThere(values: Sql, steps: readonly Step[], ways: readonly string[]): Sql {
   if (steps.at(-1) !== 0) return sql`list_any_value(${values})`;
@@ -68,34 +72,31 @@ function firstThere(values: Sql, steps: readonly Step[], ways: readonly string[]
   return sql`list_filter(${values}, lambda e, i: e is not null and (${arrays}[i] or e <> ${others}))[1]`;
 }
 
-function withDashes(steps: readonly Step[]): (readonly Step[])[] {
-  const dashed = (step: Step) => (typeof step === 'string' ? step.replaceAll('_', '-') : step);
-  const last = steps.map((step, i) => (i === steps.length - 1 ? dashed(step) : step));
-  return [steps, last, steps.map(dashed)];
+function withDashes(name: string): string[] {
+  return name.includes('_') ? [name, name.replaceAll('_', '-')] : [name];
 }
 
-/** The ways along `steps`; `mayBeArray`: the first may lead into the first element of an array. */
-function nestings(steps: readonly Step[], mayBeArray: boolean): Step[][] {
+/** The ways along `steps`; `mayBeArray`: the first may lead into the first element of an array; `keysOf`: the keys that a name stands for. */
+function nestings(
+  steps: readonly Step[],
+  mayBeArray: boolean,
+  keysOf: (name: string) => string[],
+): Step[][] {
+  const isInArray = (i: number) => (i === 0 ? mayBeArray : typeof steps[i - 1] === 'string');
   if (steps.length > MAX_MIXED)
-    return [steps.filter((step) => step !== 0), nested(steps, mayBeArray)];
+    return [
+      steps.filter((step) => step !== 0),
+      steps.flatMap((step, i) => (typeof step === 'string' && isInArray(i) ? [0, step] : [step])),
+    ];
   return steps.reduce<Step[][]>(
     (ways, step, i) => {
-      const isNested = i === 0 ? mayBeArray : typeof steps[i - 1] === 'string';
       if (step === 0) return ways.flatMap((way) => [[...way, 0], way]);
-      if (typeof step === 'number' || !isNested) return ways.map((way) => [...way, step]);
-      return ways.flatMap((way) => [
-        [...way, step],
-        [...way, 0, step],
-      ]);
+      if (typeof step === 'number') return ways.map((way) => [...way, step]);
+      const places = isInArray(i) ? [[], [0]] : [[]];
+      return keysOf(step).flatMap((key) =>
+        ways.flatMap((way) => places.map((place) => [...way, ...place, key])),
+      );
     },
     [[]],
   );
-}
-
-/** The way on which each record is in an array. */
-function nested(steps: readonly Step[], mayBeArray: boolean): Step[] {
-  return steps.flatMap((step, i) => {
-    const isInArray = i === 0 ? mayBeArray : typeof steps[i - 1] === 'string';
-    return typeof step === 'string' && isInArray ? [0, step] : [step];
-  });
 }

@@ -1,6 +1,6 @@
 import { attributesText } from './attributes.ts';
 import { reject, shown } from './error.ts';
-import { found, type Step } from './json-paths.ts';
+import { found, type Step, withoutNull } from './json-paths.ts';
 import type { Dialect } from './parse/lexer.ts';
 import { literal, type Sql, sql } from './sql-fragment.ts';
 
@@ -170,7 +170,7 @@ export function within(value: Expression, steps: readonly Step[], isElement = fa
   const start = isElement ? { place: [] } : {};
   return {
     kind: 'json',
-    sql: found('json_extract', value.sql, steps, start),
+    sql: withoutNull(found('json_extract', value.sql, steps, start)),
     text: found('json_extract_string', value.sql, steps, start),
     member: (more) => within(value, [...steps, ...more], isElement),
     ...flags([value]),

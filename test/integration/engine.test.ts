@@ -194,6 +194,33 @@ describe('engine: limits of a query', () => {
       ),
     ));
 
+  it('gives a free connection to an owner that has none, whoever waits longer', () =>
+    withFolder((data) =>
+      withStore(
+        data,
+        async ({ callerPool }) => {
+          const [first, rest] = [new AbortController(), new AbortController()];
+          const ended: string[] = [];
+          const long = (owner: string, { signal }: AbortController) =>
+            callerPool
+              .query(LONG, {}, { maxRows: 1, owner, signal })
+              .catch(() => ended.push(owner));
+          const all = [long('a', first), ...['a', 'b', 'a', 'b'].map((owner) => long(owner, rest))];
+          await eventually(() => {
+            const { running, waiting } = callerPool.stats();
+            expect([running, waiting]).to.deep.equal([3, 2]);
+          });
+          const quick = callerPool.query('select 1', {}, { maxRows: 1, owner: 'c' });
+          first.abort(new Error('the client has gone'));
+          expect((await quick).rows).to.deep.equal([[1]]);
+          expect(ended).to.deep.equal(['a']);
+          rest.abort(new Error('the client has gone'));
+          await Promise.all(all);
+        },
+        { queryTimeoutMs: 20_000 },
+      ),
+    ));
+
   it('ends a query at the signal, with its reason', () =>
     withFolder((data) =>
       withStore(data, async (store) => {

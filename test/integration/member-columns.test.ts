@@ -39,7 +39,7 @@ async function store({ write, lines }: Served): Promise<void> {
 async function ask({ http }: Served, sql: string): Promise<Record<string, unknown>[]> {
   const { body, status } = await http
     .get(LOGS)
-    .query({ project: 'p', sql: sql.replace('from logs', 'from pgbouncer_logs') })
+    .query({ project: 'p', sql: sql.replaceAll('from logs', 'from pgbouncer_logs') })
     .set('X-API-KEY', TOKEN);
   expect(status, JSON.stringify(body)).to.equal(200);
   return body.result;

@@ -24,6 +24,24 @@ const array: SqlFunction = {
   },
 };
 
+/**
+ * Returns what UNNEST makes of a value: of JSON its elements, or itself, but no NULL. Throws SqlRefused for what is neither an array nor a
+ * record.
+ */
+export function elementsOf(
+  value: Expression,
+  at: number | null,
+): { sql: Sql; element: Expression['kind']; maxExpansion: number } {
+  const maxExpansion = value.maxExpansion ?? 1;
+  if (value.kind === 'array')
+    return { sql: value.sql, element: value.element ?? 'null', maxExpansion };
+  if (value.kind === 'null') return { sql: 'null::varchar[]', element: 'text', maxExpansion };
+  if (value.kind !== 'json') return reject(at, 'UNNEST takes an array or a record');
+  const json = value.sql;
+  const list = sql`case when json_type(${json}) = 'ARRAY' then list_filter(from_json(${json}, '["JSON"]'), lambda o: json_type(o) <> 'NULL') when json_type(${json}) <> 'NULL' then [${json}] else [] end`;
+  return { sql: list, element: 'json', maxExpansion };
+}
+
 export const arrayLength = takes({
   least: 1,
   most: 1,
@@ -134,6 +152,15 @@ export const ARRAYS: Functions = {
   list_value: array,
   array,
   array_length: arrayLength,
+  // What IN UNNEST is written as.
+  array_elements: takes({
+    least: 1,
+    most: 1,
+    build: ([value], { at }) => {
+      const list = elementsOf(value, at);
+      return expr('array', list.sql, [value], { element: list.element });
+    },
+  }),
   array_to_string: arrayText,
   array_reverse: {
     least: 1,

@@ -55,6 +55,7 @@ export function translated(given: readonly Token[], partners: Partners): Token[]
   const offsets = offsetsOf(tokens, partners);
   const result: Token[] = [];
   const openers: (Token | undefined)[] = [];
+  const memberships = new Set<Token>();
   // Where a join with `unnest` ends that may lack its condition.
   const unconditional = new Set<Token>();
   tokens.forEach((token, i) => {
@@ -65,7 +66,14 @@ export function translated(given: readonly Token[], partners: Partners): Token[]
     if (is(token, 'distinct') && is(before, 'union', 'except', 'intersect')) return;
     if (is(token, '*') && is(next, 'except', 'exclude', 'replace'))
       reject(token.at, 'A * is not allowed: name the columns');
-    if (is(token, 'unnest') && is(before, 'in')) return;
+    // `x in unnest(y)` as `x in (array_elements(y))`.
+    const close = is(token, 'unnest') && is(before, 'in') && next && partners.get(next);
+    if (next && close) {
+      memberships.add(close);
+      result.push(next, word('array_elements', token));
+      return;
+    }
+    if (memberships.has(token)) result.push(token);
     if (offsets.skipped.has(token)) return;
     const place = offsets.names.get(token);
     if (is(token, 'unnest') && is(before, 'join') && is(next, '(')) {

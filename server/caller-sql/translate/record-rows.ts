@@ -217,6 +217,8 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
 
   function haveColumns({ bits, columns }: MemberColumns): boolean {
     if (!records.every(({ path, isFirst }) => isFirst || bits.has(pathKey(path)))) return false;
+    // Where columns were filled a record under a key with dashes was not looked for.
+    if (records.some(mayHaveDashes)) return false;
     const own = allFields().filter(({ path }) => columns.has(pathKey(path))).length;
     return own > 0 || allFields().length + extras.length <= FEW;
   }
@@ -244,8 +246,9 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     const where = condition === null ? '' : ` where ${condition}`;
     const list = kept.map((name) => `v.${name}`).join(', ');
     const paths = records.map(({ path }) => path);
-    const orFail = (then: Sql) =>
-      sql`case when ${areSingleOrObjects(value, paths)} then ${then} else ${FAILS} end`;
+    const dashes = underDashes(value);
+    const isKnown = `${dashes ? `not coalesce(${dashes}, false) and ` : ''}${areSingleOrObjects(value, paths)}`;
+    const orFail = (then: Sql) => sql`case when ${isKnown} then ${then} else ${FAILS} end`;
     const made = sql`(select ${list}, ${orFail(readShapes(value, tree(), () => 'JSON'))} as ${row}_s from ${from} as v${where})`;
     const fields = inForms(({ path }) => {
       const [record, name] = [path.slice(0, -1), path.at(-1) ?? ''];
@@ -323,7 +326,16 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
         extracted('json_extract', column, { path: record.path, arrays }, steps),
       );
     const singles = members(tree(), `${listAt(read, [])}[1]`, '[1]');
-    return sql`case when ${areObjects(column, paths)} then [${of(objects, false)}] when ${areSingles(column, read, paths)} then [${of(singles, true)}] else ${slow(column)} end`;
+    const dashes = underDashes(column);
+    const known = dashes ? `not (${dashes}) and ` : '';
+    return sql`case when ${known}${areObjects(column, paths)} then [${of(objects, false)}] when ${known}${areSingles(column, read, paths)} then [${of(singles, true)}] else ${slow(column)} end`;
+  }
+
+  /** Holds where the column may have one of the records under a key with dashes, which a structure does not find; null without such. */
+  function underDashes(column: string): string | null {
+    const keys = new Set(records.filter(mayHaveDashes).map(({ path }) => withDashes(path)));
+    if (keys.size === 0) return null;
+    return `(${[...keys].map((key) => `contains(${column}, '"${key.replaceAll("'", "''")}"')`).join(' or ')})`;
   }
 
   /** Whether nothing is asked of the column's records but how many there are: an object, whatever is in it, is one. */
@@ -423,11 +435,18 @@ function descend(branch: Branch, name: string): Branch {
 }
 
 /** What there is of a record: a value itself, or its elements; of none one NULL, where the row is to stay. */
-function elements(column: string, { left, isFirst, parent, path }: ReadRecord): Sql {
-  const [from, step] = [parent?.place ?? column, parent ? path.slice(-1) : []];
-  if (isFirst)
-    return sql`[list_any_value(json_extract(${from}, [${pathOf([...step, 0])}, ${pathOf(step)}]))]`;
-  const value = parent ? sql`json_extract(${from}, ${pathOf(step)})` : column;
+function elements(column: string, record: ReadRecord): Sql {
+  const { left, isFirst, parent, path } = record;
+  const from = parent?.place ?? column;
+  const step = parent ? path.slice(-1) : [];
+  const keys = mayHaveDashes(record) ? [step, [withDashes(path)]] : [step];
+  const ways = keys.flatMap((key) => (isFirst ? [[...key, 0], key] : [key])).map(pathOf);
+  const found =
+    ways.length === 1
+      ? sql`json_extract(${from}, ${ways[0] ?? ''})`
+      : sql`list_any_value(json_extract(${from}, [${ways.join(', ')}]))`;
+  if (isFirst) return sql`[${found}]`;
+  const value = parent ? found : column;
   const list = sql`list_filter(case when json_type(${value}) = 'ARRAY' then from_json(${value}, '["JSON"]') else [${value}] end, lambda o: json_type(o) <> 'NULL')`;
   return left ? sql`coalesce(nullif(${list}, []), [null])` : list;
 }
@@ -435,6 +454,16 @@ function elements(column: string, { left, isFirst, parent, path }: ReadRecord): 
 /** What is read of a column whose records are elements of arrays, or else of objects. */
 function byShape(column: string, ofArrays: Sql, ofObjects: Sql): Sql {
   return sql`case when ${isArray(column)} then ${ofArrays} else ${ofObjects} end`;
+}
+
+/** Whether a record may stand under a key with dashes, where its name has underscores. */
+export function mayHaveDashes({ path }: Pick<ReadRecord, 'path'>): boolean {
+  return path.at(-1)?.includes('_') ?? false;
+}
+
+/** The key with dashes for the last name of a path. */
+function withDashes(path: readonly string[]): string {
+  return path.at(-1)?.replaceAll('_', '-') ?? '';
 }
 
 /** Where a record stands whose way is known: each record of it is an object, or with `arrays` the first element of an array. */

@@ -1,10 +1,11 @@
 import { dashed, type MemberColumns, pathKey, type Shape } from '../../records/shapes.ts';
-import { pathOf, type Step } from '../json-paths.ts';
+import { pathOf, type Step, withoutNull } from '../json-paths.ts';
 import { lateIn, type Sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression } from '../typed-expression.ts';
 import {
   type Extra,
   type Field,
+  mayHaveDashes,
   type ReadRecord,
   type RecordRows,
   recordRows,
@@ -21,8 +22,8 @@ export interface Records extends Pick<RecordRows, 'rows' | 'names'> {
    */
   add(parent: RecordNode | null, steps: readonly string[], left: boolean): RecordNode | null;
   /**
-   * Returns the column's own record, for names that lead into it without UNNEST. Null where the query unnests it, or for names that may be
-   * keys with dashes.
+   * Returns the column's own record, for names that lead into it without UNNEST. Null where the query unnests it, and for other steps than
+   * names.
    */
   first(steps: readonly Step[]): RecordNode | null;
   /**
@@ -100,7 +101,8 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
           typeof first === 'string' ? [...record.path, first] : record.path,
         ),
       ];
-      if (whole.some((path) => path.length === 0)) return null;
+      // A record may stand under a key with dashes as well.
+      if (whole.some((path) => path.length === 0) || nodes.some(mayHaveDashes)) return null;
       for (const { path } of nodes) shapeAt(root, path);
       for (const path of whole) {
         const [record, name] = [shapeAt(root, path.slice(0, -1)), path.at(-1) ?? ''];
@@ -130,7 +132,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
 
   /** The record that names lead to from another one, or from the column; null where it cannot be had. */
   function recordOf(from: Node | null, names: readonly string[]): Node | null {
-    if (names.some(isDashed) || nodes.length + names.length > MAX_NODES) return null;
+    if (nodes.length + names.length > MAX_NODES) return null;
     return names.reduce<Node | null>(
       (outer, name) => outer && firstOf(outer, name),
       from ?? firstOf(null, null),
@@ -234,7 +236,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     const place = `${table}.${row}_${found.name}`;
     return {
       kind: 'json',
-      sql: place,
+      sql: withoutNull(place),
       text: `json_extract_string(${place}, '$')`,
       member: (more) => node.member([...steps, ...more]),
       memberOf,
@@ -242,14 +244,9 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
   }
 }
 
-/** A name that may stand for one with dashes, which a structure finds for values alone. */
-function isDashed(name: string): boolean {
-  return name.includes('_');
-}
-
 /**
- * The names that lead to a value, where nothing else does: `[0]` before a name says what holds anyway. Null for other steps, and for names
- * of records that may be keys with dashes. `fromColumn`: the steps begin at the column's value, and not at an element.
+ * The names that lead to a value, where nothing else does: `[0]` before a name says what holds anyway. Null for other steps. `fromColumn`: the
+ * steps begin at the column's value, and not at an element.
  */
 function namesOf(steps: readonly Step[], fromColumn: boolean): string[] | null {
   const said = steps.filter((step, i) => {
@@ -257,8 +254,7 @@ function namesOf(steps: readonly Step[], fromColumn: boolean): string[] | null {
     return !(step === 0 && isNested && typeof steps[i + 1] === 'string');
   });
   const names = said.filter((step) => typeof step === 'string');
-  const isPlain = names.length > 0 && names.length === said.length;
-  return isPlain && !names.slice(0, -1).some(isDashed) ? names : null;
+  return names.length > 0 && names.length === said.length ? names : null;
 }
 
 /** The record in a shape that a path leads to, made where it is missing; null where it stands in what is read whole. */

@@ -142,11 +142,22 @@ export function resolve(names: readonly string[], scope: Scope, at: number | nul
     const alias = rest.length === 0 ? level.alias?.(first.toLowerCase()) : null;
     const isFit = alias && !(scope.noAggregates && (alias.aggregate || alias.window));
     if (alias && (isFit || !column(first, rest, level, at))) return alias;
-    const found =
-      named(first, rest, level, at) ?? column(first, rest, level, at) ?? field(names, level);
+    const own = named(first, rest, level, at) ?? column(first, rest, level, at);
+    // Any record may have a field of any name: `t.id` is the id of a relation farther out, where one is called so.
+    const isFarther = !own && rest.length > 0 && isNamed(first, level.outer);
+    const found = own ?? (isFarther ? null : field(names, level));
     if (found) return placed(found, level.select === scope.select ? 'own' : 'outer');
   }
   return reject(at, unknown(names, scope));
+}
+
+/** Whether a relation or a column is called so, here or farther out. */
+function isNamed(name: string, scope: Scope | null): boolean {
+  for (let level = scope; level; level = level.outer) {
+    const isIt = ({ alias, column }: Relation) => alias === name.toLowerCase() || column(name);
+    if (level.relations.some(isIt)) return true;
+  }
+  return false;
 }
 
 /** The value, with where it was found. What it is made of stays as lazy as it is. */

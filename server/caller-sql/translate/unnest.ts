@@ -1,7 +1,8 @@
 import { reject, shown } from '../error.ts';
+import { elementsOf } from '../functions/array.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
-import { type Sql, sql } from '../sql-fragment.ts';
-import { type Expression, readFrom } from '../typed-expression.ts';
+import { sql } from '../sql-fragment.ts';
+import { readFrom } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import type { RecordNode } from './records.ts';
 import {
@@ -45,7 +46,7 @@ export function unnested(
     NODES.set(relation, record);
     return { ...left, relations: [...left.relations, relation] };
   }
-  const list = listOf(
+  const list = elementsOf(
     context.expression(value, { ...outer, relations: left.relations, outer }),
     at,
   );
@@ -104,18 +105,4 @@ function recordOf(
   const column = owner?.columns.find((each) => each.name.toLowerCase() === name.toLowerCase());
   if (!owner || owners.length > 1 || owner.nullable || column?.kind !== 'json') return null;
   return recordIn(owner, column.name, (records) => records.add(null, steps, keep));
-}
-
-function listOf(
-  value: Expression,
-  at: number | null,
-): { sql: Sql; element: Expression['kind']; maxExpansion: number } {
-  const maxExpansion = value.maxExpansion ?? 1;
-  if (value.kind === 'array')
-    return { sql: value.sql, element: value.element ?? 'null', maxExpansion };
-  if (value.kind === 'null') return { sql: 'null::varchar[]', element: 'text', maxExpansion };
-  if (value.kind !== 'json') return reject(at, 'UNNEST takes an array or a record');
-  const json = value.sql;
-  const list = sql`case when json_type(${json}) = 'ARRAY' then list_filter(from_json(${json}, '["JSON"]'), lambda o: json_type(o) <> 'NULL') when json_type(${json}) <> 'NULL' then [${json}] else [] end`;
-  return { sql: list, element: 'json', maxExpansion };
 }

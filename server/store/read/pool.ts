@@ -26,7 +26,7 @@ export interface QueryOptions {
   readonly maxRows: number;
   /** Ends the query, and the wait for it, with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Whom the query is for. One owner cannot have all connections of a pool, or all places to wait. */
+  /** Whom the query is for. One owner cannot have all connections of a pool, or all places to wait; who has none comes first. */
   readonly owner?: string;
   /**
    * Bytes that the rows may have together, as the statement's last column counts them, which is not a part of the rows then.
@@ -151,9 +151,13 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
 
   const serveNext = () => {
     while (!held && idle.length > 0) {
-      const next = waiting.findIndex(({ owner }) => mayRun(owner));
-      if (next < 0) return;
-      waiting.splice(next, 1)[0]?.serve();
+      // Of those that may, the one whose owner has the fewest running, and has waited longest.
+      const able = waiting.filter(({ owner }) => mayRun(owner));
+      const fewest = Math.min(...able.map(({ owner }) => countOf(owners, owner)));
+      const next = able.find(({ owner }) => countOf(owners, owner) === fewest);
+      if (!next) return;
+      waiting.splice(waiting.indexOf(next), 1);
+      next.serve();
     }
   };
 

@@ -1,15 +1,23 @@
 import fc from 'fast-check';
 
 export type Json = null | string | number | Json[] | { [name: string]: Json };
-type Row = readonly (Json | undefined)[];
+type Row = readonly (Json | boolean | undefined)[];
 
 const ROWS = 600;
 
 const { record, value } = fc.letrec<{ record: Json; value: Json }>((tie) => ({
-  record: fc.record(
-    { request: tie('value'), headers: tie('value'), path: tie('value'), n: tie('value') },
-    { requiredKeys: [] },
-  ) as fc.Arbitrary<Json>,
+  record: fc
+    .tuple(
+      fc.record(
+        { request: tie('value'), headers: tie('value'), path: tie('value'), n: tie('value') },
+        { requiredKeys: [] },
+      ),
+      // Some loggers write dashes.
+      fc.constantFrom('app_meta', 'app-meta'),
+      fc.option(tie('value'), { freq: 1, nil: undefined }),
+    )
+    .map(([members, key, value]) => (value === undefined ? members : { ...members, [key]: value }))
+    .map((members) => members as Json),
   value: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     fc.constantFrom<Json>(null, 1, 20, 'a', '[', '}]', 'x[0]', ''),
@@ -42,6 +50,11 @@ function isRecord(value: Json | undefined): value is { [name: string]: Json } {
 
 function member(value: Json | undefined, name: string): Json | undefined {
   return isRecord(value) ? value[name] : undefined;
+}
+
+/** A member by its name, or by the same with dashes where there is none. */
+function dashed(value: Json | undefined, name: string): Json | undefined {
+  return member(value, name) ?? member(value, name.replaceAll('_', '-'));
 }
 
 /** `a.b` of an element: through an object, or through the first element of an array. */
@@ -189,6 +202,52 @@ export const QUESTIONS: Record<string, { sql: string; rows(metadata: Json): Row[
           typeof n === 'object' ? null : text(n),
         ],
       ];
+    },
+  },
+  'records under keys with dashes': {
+    sql: 'select id, a.n as a, b.app_meta.path as b from logs cross join unnest(metadata) as m cross join unnest(m.app_meta) as a left join unnest(a.app_meta) as b on true',
+    rows: (metadata) =>
+      unnest(metadata).flatMap((m) =>
+        unnest(dashed(m, 'app_meta')).flatMap((a) =>
+          unnest(dashed(a, 'app_meta'), true).map((b) => [
+            member(a, 'n'),
+            member(firstOf(dashed(b, 'app_meta')), 'path'),
+          ]),
+        ),
+      ),
+  },
+  'values that are null, grouped': {
+    sql: 'select id, x as a, count(*) as b from (select id, metadata.request[0].n as x from logs union all select id, metadata.app_meta.headers[0].n as x from logs) as q group by id, x',
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      const [x, y] = [
+        member(firstOf(member(m, 'request')), 'n') ?? null,
+        member(firstOf(member(firstOf(dashed(m, 'app_meta')), 'headers')), 'n') ?? null,
+      ];
+      return JSON.stringify(x) === JSON.stringify(y)
+        ? [[x, 2]]
+        : [
+            [x, 1],
+            [y, 1],
+          ];
+    },
+  },
+  'a value in a list': {
+    sql: "select id, 'a' in unnest(metadata.headers) as a, 20 not in unnest(m.request) as b from logs cross join unnest(metadata) as m",
+    rows: (metadata) =>
+      unnest(metadata).map((m) => [
+        unnest(member(firstOf(metadata), 'headers')).some((each) => text(each) === 'a'),
+        !unnest(member(m, 'request')).some((each) => Number(text(each) || 'x') === 20),
+      ]),
+  },
+  'a row farther out': {
+    sql: 'select id, (select count(*) from unnest(t.metadata.request) as z where z.path = t.metadata.path) as a, (select count(*) from logs as o, unnest(o.metadata) as m where o.id = t.id) as b from logs as t',
+    rows: (metadata) => {
+      const m = firstOf(metadata);
+      const path = text(member(m, 'path')) ?? null;
+      const same = (z: Json | undefined) =>
+        path !== null && (text(member(z, 'path')) ?? null) === path;
+      return [[unnest(member(m, 'request')).filter(same).length, unnest(metadata).length]];
     },
   },
   'the same record twice': {

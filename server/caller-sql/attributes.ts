@@ -38,37 +38,51 @@ function attributeOrNull(value: Sql, name: string, isMember: boolean): Sql {
     sql`json_extract_string(${value}, ${plain})`,
     sql`json_extract(${value}, ${plain})`,
   );
-  const others = sql`[${join(otherPaths(steps, isMember), ', ')}]`;
-  const first = sql`list_filter(json_extract(${value}, ${others}), lambda e: e is not null and json_type(e) <> 'NULL')[1]`;
+  const dashed = steps.map((step) => step.replaceAll('_', '-'));
+  const others = dashed.filter((step, i) => step !== steps[i]);
+  const joined = isMember ? [] : withDots(steps);
+  const dotted = steps.slice(1).map((step, i) => `${written(steps[i] ?? '')}.${written(step)}`);
+  const isInArray = sql`${has(value, '[')} and ${has(value, `"${written(steps.at(-1) ?? '')}"`)}`;
+  const places = [
+    elsewhere(value, [isInArray], [steps]),
+    elsewhere(
+      value,
+      others.map((step) => has(value, `"${written(step)}"`)),
+      [[...steps.slice(0, -1), dashed.at(-1) ?? ''], dashed],
+    ),
+    elsewhere(value, joined.length === 0 ? [] : dotted.map((key) => has(value, key)), joined),
+  ];
+  return sql`coalesce(${join([found, ...places.filter((place) => place !== null)], ', ')})`;
+}
+
+/**
+ * The text at the first of the ways that has a value, where one of `tests` holds; a way is in names, of records that are objects or the only
+ * elements of arrays. NULL where one leads through a list. Null without tests.
+ */
+function elsewhere(
+  value: Sql,
+  tests: readonly Sql[],
+  ways: readonly (readonly string[])[],
+): Sql | null {
+  if (tests.length === 0) return null;
+  const paths = [...new Set(ways.flatMap(inArrays).map(placeOf))];
+  const first = sql`list_filter(json_extract(${value}, [${join(paths, ', ')}]), lambda e: e is not null and json_type(e) <> 'NULL')[1]`;
   const text = textUnlessRecord(sql`json_extract_string(${first}, '$')`, first);
-  const lists = sql`len(list_filter(json_type(${value}, [${join(listsWithin(steps), ', ')}]), lambda t: t is not null)) > 0`;
-  const elsewhere =
-    steps.length === 1
+  const within = [...new Set(ways.flatMap(listsWithin))];
+  const lists = sql`len(list_filter(json_type(${value}, [${join(within, ', ')}]), lambda t: t is not null)) > 0`;
+  const outside =
+    within.length === 0
       ? text
-      : sql`case when regexp_matches(${value}, '\\}\\s*,\\s*\\{') and ${lists} then null else ${text} end`;
-  return sql`coalesce(${found}, case when ${mayBeElsewhere(value, steps, isMember)} then ${elsewhere} end)`;
+      : sql`case when regexp_matches(${value}, ${literal(IN_A_LIST)}) and ${lists} then null else ${text} end`;
+  return sql`case when ${join(tests, ' or ')} then ${outside} end`;
 }
 
 /** A text that was found; NULL where it is that of a record. */
 function textUnlessRecord(text: Sql, json: Sql): Sql {
   const isString = sql`starts_with(${json}, '"')`;
   const isList = sql`(starts_with(${json}, '[') and json_array_length(${json}) <> 1)`;
-  const isValue = sql`${isString} or ${isList} or ${json} = '{}'::json`;
+  const isValue = sql`${isString} or ${isList} or ${json} in ('{}', '[{}]')`;
   return sql`(case when not starts_with(${text}, '{') and not starts_with(${text}, '[{') then ${text} when ${isValue} then ${text} end)`;
-}
-
-/** Where else a value may stand: in records in arrays of their own, by keys with dashes, and by keys that have dots in them. */
-function otherPaths(steps: readonly string[], isMember: boolean): string[] {
-  const dashed = steps.map((step) => step.replaceAll('_', '-'));
-  const last = [...steps.slice(0, -1), dashed.at(-1) ?? ''];
-  const joined = withDots(steps).flatMap((each) => inArrays(each, false));
-  const all = [
-    ...inArrays(steps, steps.length <= MAX_MIXED),
-    ...inArrays(last, steps.length <= MAX_MIXED),
-    ...inArrays(dashed, false),
-    ...(isMember ? [] : joined),
-  ];
-  return [...new Set(all.map(placeOf))];
 }
 
 /** A path, or, for names that a path cannot hold, a pointer. */
@@ -97,8 +111,9 @@ function withDots(steps: readonly string[]): string[][] {
 /** With records in more levels than these, all of them or none are taken to be in arrays. */
 const MAX_MIXED = 4;
 
-/** The ways to a value where records may be the only elements of arrays: all of them, none, and with `isMixed` any. */
-function inArrays(names: readonly string[], isMixed: boolean): Step[][] {
+/** The ways to a value where records may be the only elements of arrays: any of them, or, where these are many, all and none. */
+function inArrays(names: readonly string[]): Step[][] {
+  const isMixed = names.length <= MAX_MIXED;
   const ways = isMixed ? 2 ** names.length : 2;
   return Array.from({ length: ways }, (_, way) =>
     names.flatMap((name, level): Step[] =>
@@ -107,35 +122,29 @@ function inArrays(names: readonly string[], isMixed: boolean): Step[][] {
   );
 }
 
+/** What text has where a record is an element of an array before others: a value comes behind it, and not a key. */
+const IN_A_LIST = String.raw`\}\s*,\s*(?:[^"\s]|"(?:[^"\\]|\\.)*"\s*[,\]])`;
+
 /** The second elements of arrays that a value would stand within: then each is a list, and the list is the value. */
 function listsWithin(steps: readonly string[]): string[] {
-  const all = steps
+  return steps
     .slice(0, -1)
-    .flatMap((_, i) => inArrays(steps.slice(0, i + 1), steps.length <= MAX_MIXED))
+    .flatMap((_, i) => inArrays(steps.slice(0, i + 1)))
     .map((way) => placeOf([...way, 1]));
-  return [...new Set(all)];
 }
 
-/** Holds where a value may stand elsewhere than in records that are objects, by the names that are asked for. */
-function mayBeElsewhere(value: Sql, steps: readonly string[], isMember: boolean): Sql {
-  const has = (text: string) => sql`contains(${value}, ${literal(text)})`;
-  // As JSON writes it.
-  const written = (text: string) => JSON.stringify(text).slice(1, -1);
-  const dotted = steps.slice(1).map((step, i) => written(`${steps[i]}.${step}`));
-  const dashed = steps.map((step) => step.replaceAll('_', '-'));
-  const tests = [
-    sql`(${has('[')} and ${has(`"${written(steps.at(-1) ?? '')}"`)})`,
-    ...dashed.flatMap((step, i) => (step === steps[i] ? [] : [has(`"${written(step)}"`)])),
-    ...(isMember ? [] : dotted.map(has)),
-  ];
-  return join(tests, ' or ');
+/** As JSON writes it. */
+const written = (text: string) => JSON.stringify(text).slice(1, -1);
+
+function has(value: Sql, text: string): Sql {
+  return sql`contains(${value}, ${literal(text)})`;
 }
 
 /** A node of the tree that the engine makes of JSON: of the table function `json_tree`, or of `from` beside others. */
 function node(from = '') {
   const [fullkey, type, value] = [`${from}"fullkey"`, `${from}"type"`, `${from}"value"`];
   const isRecord = `(${type} = 'OBJECT' and ${value} <> '{}')`;
-  const isOneRecord = `(${type} = 'ARRAY' and starts_with(${value}, '[{') and json_array_length(${value}) = 1)`;
+  const isOneRecord = `(${type} = 'ARRAY' and starts_with(${value}, '[{') and ${value} <> '[{}]' and json_array_length(${value}) = 1)`;
   const parts = `string_split(${fullkey}, '[0]')`;
   const heads = `list_transform(range(1, len(${parts})), lambda i: array_to_string(${parts}[1:i], '[0]'))`;
   return {
@@ -154,7 +163,7 @@ function node(from = '') {
       return sql`${type} <> 'NULL' and not ${isRecord} and not ${isOneRecord} and (case
         when ${fullkey} = '$' then false
         when not contains(${fullkey}, '[') then true
-        when ends_with(${fullkey}, ']') or regexp_matches(${fullkey}, '\\[[1-9]') then false
+        when ends_with(${fullkey}, ']') or contains(${fullkey}, '][') or regexp_matches(${fullkey}, '\\[[1-9]') then false
         else len(${lists}) = 0
       end)`;
     },
@@ -170,27 +179,32 @@ export function attributeRows(map: Sql, id: string): { rows: Sql; where: Sql; na
   return { rows: sql`json_tree(${map}) as ${id}`, where: isValue(map), name };
 }
 
-/** What an aggregate makes of the values of one map. */
-function aggregated(map: Sql, of: (each: ReturnType<typeof node>) => string): Sql {
+/** What an aggregate makes of the values of one map, in their order; of equal names the first counts. */
+function aggregated(map: Sql, of: (name: string, text: string) => string): Sql {
   const each = node();
   // A lambda finds no columns of an outer query.
-  return sql`(select ${of(each)} from (select ${map} as whole) as w, json_tree(w.whole) where ${each.isValue('w.whole')})`;
+  return sql`(select ${of('v.name', 'v.text')} from (
+    select ${each.name} as name, arg_min(${each.text}, id) as text, min(id) as id
+    from (select ${map} as whole) as w, json_tree(w.whole)
+    where ${each.isValue('w.whole')}
+    group by 1
+  ) as v)`;
 }
 
 /** The names, each once. */
 export function attributeNames(map: Sql): Sql {
-  return aggregated(map, ({ name }) => `coalesce(list(distinct ${name}), [])`);
+  return aggregated(map, (name) => `coalesce(list(${name} order by v.id), [])`);
 }
 
-/** The texts. */
+/** The texts, in the order of their names. */
 export function attributeTexts(map: Sql): Sql {
-  return aggregated(map, ({ text }) => `coalesce(list(${text} order by id), [])`);
+  return aggregated(map, (_, text) => `coalesce(list(${text} order by v.id), [])`);
 }
 
 /** All of them as the text of a JSON object. */
 export function attributesText(map: Sql): Sql {
-  return aggregated(map, ({ name, text }) => {
+  return aggregated(map, (name, text) => {
     const member = `to_json(${name})::varchar || ':' || to_json(${text})::varchar`;
-    return `'{' || coalesce(string_agg(${member}, ',' order by id), '') || '}'`;
+    return `'{' || coalesce(string_agg(${member}, ',' order by v.id), '') || '}'`;
   });
 }

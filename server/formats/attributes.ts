@@ -27,7 +27,7 @@ function collect(record: string, before: string, values: Map<string, string>): v
 /** The text of a record that a value is, or that is the only element of it; null for what is a value by itself. */
 function recordIn(text: string): string | null {
   if (text.startsWith('{')) return text === '{}' ? null : text;
-  if (!text.startsWith('[{')) return null;
+  if (!text.startsWith('[{') || text === '[{}]') return null;
   const [only, ...others] = elementsOf(text) ?? [];
   return only !== undefined && others.length === 0 ? only : null;
 }

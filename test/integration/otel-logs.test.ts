@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { randomOf } from '../bench/random.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
-import { ODD_KEYS, type OtelEntry, otelEntries } from '../support/otel-logs.ts';
+import {
+  IN_LISTS,
+  mapOf,
+  nestedRecord,
+  ODD_KEYS,
+  type OtelEntry,
+  otelEntries,
+} from '../support/otel-logs.ts';
 
 const PATH = '/api/endpoints/query/logs.all.otel';
 
@@ -146,6 +153,48 @@ describe('logs.all.otel', () => {
         // The map has it by the key that was written, where it has it at all.
         for (const [i, { v, m }] of rows.entries())
           expect(m['a.b_c'] ?? m['a.b-c'] ?? '', String(i)).to.equal(v);
+      }),
+    ));
+
+  it('has the same values by name, as keys and values, and as a whole, however they are nested', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const random = randomOf(51);
+        const nested = Array.from({ length: 400 }, () => nestedRecord(random));
+        const records: unknown[] = [...IN_LISTS, ...nested].map((record) =>
+          random.below(2) === 0 ? record : [record],
+        );
+        const line = (metadata: unknown, i: number) =>
+          `${JSON.stringify({ id: `${1000 + i}`, project: 'p', metadata })}\n`;
+        served.write('app_logs/a.ndjson', records.map(line).join(''));
+        await served.lines(records.length, 'app_logs');
+        const rowsOf = async (list: string) => {
+          const { status, body } = await ask(served, `select ${list} from logs order by id`);
+          expect(status, JSON.stringify(body)).to.equal(200);
+          return body.result as Record<string, never>[];
+        };
+        const expected = records.map((record) => mapOf(record));
+        const whole = await rowsOf('log_attributes as m');
+        expect(whole.map(({ m }) => m)).to.deep.equal(expected.map(Object.fromEntries));
+        const apart = await rowsOf('mapKeys(log_attributes) as k, mapValues(log_attributes) as v');
+        expect(apart).to.deep.equal(
+          expected.map((map) => ({ k: [...map.keys()], v: [...map.values()] })),
+        );
+        const plain = (key: string) => key.replaceAll('-', '_');
+        // Of two keys that differ in dashes alone either may be found by the name without.
+        const names = new Set(expected.flatMap((map) => [...map.keys(), 'a', 'a.b', 'c_d.a.b']));
+        for (const name of [...names].filter((each) => each.split('.').length <= 3)) {
+          const read = await rowsOf(
+            `log_attributes['${name}'] as v, mapContains(log_attributes, '${name}') as h`,
+          );
+          for (const [i, map] of expected.entries()) {
+            const own = map.get(name);
+            const isOther = [...map.keys()].some((key) => plain(key) === plain(name));
+            if (own === undefined && isOther) continue;
+            const text = `${name} of ${JSON.stringify(records[i])}`;
+            expect(read[i], text).to.deep.equal({ v: own ?? '', h: Number(own !== undefined) });
+          }
+        }
       }),
     ));
 

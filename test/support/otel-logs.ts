@@ -388,3 +388,53 @@ export const ODD_KEYS: OtelEntry = {
     },
   },
 };
+
+/** Records in which a name leads through a list, or to a record that is empty. */
+export const IN_LISTS: readonly object[] = [
+  { a: [{ b: 1 }, null, 't'] },
+  { a: [{ b: 1 }, 't', 'u'] },
+  { a: [{ b: 1 }, ['t']] },
+  { a: [null, { b: 1 }] },
+  { a: [[{ b: 1 }]] },
+  { a: [{}] },
+  { a: [{ b: [{}] }] },
+  { a: [{ b: 1 }], c_d: [{ a: 1 }, { a: 2 }] },
+  { a: [{ b: 'x}, {y' }], b: '"], {' },
+  { c_d: [{ a: { b: 1 } }], 'c-d': [{ a: { b: 2 } }, {}] },
+  { a: [{ 'b.a': 1 }] },
+];
+
+const KEYS = ['a', 'b', 'c_d', 'c-d'];
+const VALUES = [1, 2.5, true, null, 't', 'x}, {y', '"]', 'é', '', {}];
+
+/** A record of records, arrays of one and of several, and values, as deep as few programs write one. */
+export function nestedRecord(random: Random, depth = 0): Record<string, unknown> {
+  const value = (): unknown => {
+    const kind = random.below(10);
+    if (depth > 3 || kind < 4) return random.pick(VALUES);
+    if (kind < 7) return nestedRecord(random, depth + 1);
+    return Array.from({ length: random.pick([0, 1, 1, 1, 2, 3]) }, () =>
+      random.below(10) < 6 ? nestedRecord(random, depth + 1) : random.pick(VALUES),
+    );
+  };
+  const count = random.below(3) + (depth === 0 ? 1 : 0);
+  return Object.fromEntries(Array.from({ length: count }, () => [random.pick(KEYS), value()]));
+}
+
+/** The map of a record as docs/sql.md describes it. */
+export function mapOf(metadata: unknown): Map<string, string> {
+  const map = new Map<string, string>();
+  const isRecord = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const collect = (record: Record<string, unknown>, before: string) => {
+    for (const [key, value] of Object.entries(record)) {
+      const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+      if (value === null) continue;
+      if (isRecord(only) && Object.keys(only).length > 0) collect(only, `${before}${key}.`);
+      else map.set(`${before}${key}`, typeof value === 'string' ? value : JSON.stringify(value));
+    }
+  };
+  const [first] = Array.isArray(metadata) ? metadata : [metadata];
+  if (isRecord(first)) collect(first, '');
+  return map;
+}

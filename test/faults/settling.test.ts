@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { seeded } from '../bench/lines.ts';
-import { withFolder, withIngest, withService } from '../support/helpers.ts';
+import {
+  eventually,
+  type Service,
+  TOKEN,
+  withFolder,
+  withIngest,
+  withService,
+} from '../support/helpers.ts';
 import { fill, free } from './ballast.ts';
 import { faultCase, LONG } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
@@ -47,8 +54,7 @@ describe('settling', () => {
             dropLines(500);
             await allStored(service, expectedLines);
             dropLines(500);
-            // The service looks for rows after five seconds; then runs follow each other with rests between.
-            await delay(5000 + random() * 6000);
+            await amidSettling(service, kill, random);
             await service.end('SIGKILL');
           });
           settledRows.push(await whole(data));
@@ -79,7 +85,7 @@ describe('settling', () => {
               async (service) => {
                 dropLines(500);
                 await allStored(service, expectedLines);
-                await delay(5000 + random() * 5000);
+                await amidSettling(service, time, random);
                 // Less than a run needs in the write-ahead log.
                 fill(join(data, 'store'), Math.floor(1e6 * random()));
                 await delay(4000);
@@ -104,6 +110,18 @@ describe('settling', () => {
     { timeoutMs: 600_000 },
   );
 });
+
+/** The first time until rows have been settled, of which there are more; later for some seconds, in which some of what is left is. */
+async function amidSettling(service: Service, time: number, random: () => number): Promise<void> {
+  if (time > 0) return delay(5000 + random() * 5000);
+  await eventually(async () => {
+    const text = await (
+      await fetch(`${service.url}/metrics`, { headers: { 'X-API-KEY': TOKEN } })
+    ).text();
+    const [, rows] = /^tailpond_settled_rows_total\{source="edge_logs"\} (\d+)$/m.exec(text) ?? [];
+    expect(Number(rows)).to.be.above(0);
+  });
+}
 
 /** Each row must be of one line. Gives how many rows are settled. */
 async function whole(data: string): Promise<number> {

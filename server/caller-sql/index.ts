@@ -14,6 +14,7 @@ import { translateExpression } from './translate/translate-expression.ts';
 import { shownOf, sizeOf } from './typed-expression.ts';
 
 export { SqlRefused, Uncountable } from './error.ts';
+export { attributeColumn, forClickHouse } from './for-clickhouse.ts';
 export { DIALECTS, type Dialect } from './parse/lexer.ts';
 export { matchesBytes } from './regular-expressions.ts';
 export type { Arm, Arms, FetchedView, View } from './translate/context.ts';
@@ -52,6 +53,11 @@ export interface Translation {
     readonly sql: string;
     readonly narrow: boolean;
   } | null;
+  /** The names of the result's columns. */
+  readonly columns: readonly string[];
+  /** How many rows are asked for, with the one that tells whether there are more, and how many before are not. */
+  readonly limit: number;
+  readonly offset: number | null;
   /** The places of columns that are maps, from 0. */
   readonly maps: readonly number[];
   /** The views that it reads, by their names in lower case. */
@@ -125,6 +131,9 @@ export async function translate(
   return {
     sql: written,
     patterns: context.patterns,
+    columns: columns.map(({ name }) => name),
+    limit: asked,
+    offset: checked.offset,
     maps: columns.flatMap(({ kind }, i) => (kind === 'map' ? [i] : [])),
     views: context.read,
     reads: context.reads.flatMap((read) => read(written)),

@@ -1,5 +1,6 @@
 import { allSources } from '../../ingest/index.ts';
-import { openConfigured } from '../clickhouse/index.ts';
+import { checkReader, openConfigured } from '../clickhouse/index.ts';
+import { readerStatements } from '../clickhouse/reader-schema.ts';
 import { type SchemaOptions, schemaStatements } from '../clickhouse/schema.ts';
 import {
   type ClickHouseConfig,
@@ -11,10 +12,19 @@ import { membersOf } from '../config/members.ts';
 
 const ANSWER_MS = 30_000;
 
-/** Prints the statements that make the tables. */
-export function printSchema(options: Omit<SchemaOptions, 'members'>): 0 {
+export interface PrintOptions extends Omit<SchemaOptions, 'members'> {
+  /** Prints what lets this user read, in place of the tables. */
+  readonly reader: string | null;
+}
+
+/** Prints the statements that make the tables, or that let a user read them. */
+export function printSchema({ reader, ...options }: PrintOptions): 0 {
   const members = membersOf(settingsOf());
-  for (const statement of schemaStatements({ ...options, members })) console.log(`${statement};\n`);
+  const statements =
+    reader === null
+      ? schemaStatements({ ...options, members })
+      : readerStatements(reader, options.cluster, members);
+  for (const statement of statements) console.log(`${statement};\n`);
   return 0;
 }
 
@@ -43,6 +53,9 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
           `cluster ${cluster}`,
           (signal) => clickhouse.clusterFaults(cluster, url, signal),
         ]);
+      const { reader } = config;
+      if (reader)
+        checks.push([`user ${reader.user}`, (signal) => checkReader(config, url, signal)]);
       let failure: string | null = null;
       for (const [what, faultsOf] of checks) {
         // What hinders one question, such as a database that is not there, hinders all.

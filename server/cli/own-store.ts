@@ -48,6 +48,7 @@ export async function withOwnStore<T>(
       (await import('../clickhouse/index.ts')).openAnswers(
         config.clickhouse,
         config.queryTimeoutMs,
+        (reason) => console.error(reason),
       );
     const { express } = createApp({
       maxLine: config.maxLine,

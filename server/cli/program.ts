@@ -4,11 +4,11 @@ import completion from '@bomb.sh/tab/commander';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { allSources } from '../../ingest/index.ts';
 import { SCOPES } from '../auth/token-file.ts';
-import type { SchemaOptions } from '../clickhouse/schema.ts';
 import { ConfigError, SETTINGS, settingsOf } from '../config/config.ts';
 import { nearestOf } from '../config/nearest-name.ts';
 import { ROOT } from '../config/package-root.ts';
 import { FORMATS } from '../formats/index.ts';
+import type { PrintOptions } from './clickhouse.ts';
 import type { DrillOptions } from './drill.ts';
 import type { ImportOptions } from './import.ts';
 import type { QueryOptions } from './query.ts';
@@ -240,9 +240,10 @@ function clickhouses(program: Command, exit: (code: number) => void) {
     .option('--cluster <name>', 'make them on this cluster, with a table that reads all shards')
     .option('--replicated', 'for shards of several servers', false)
     .option('--days <days>', 'how long rows are kept', wholeNumber, 30)
+    .option('--reader <user>', 'print instead what lets this user read them, and do no more')
     .addHelpText('after', example('tailpond clickhouse schema | clickhouse client --multiquery'))
-    .action(async ({ cluster = null, ...options }: Omit<SchemaOptions, 'members'>) =>
-      exit((await import('./clickhouse.ts')).printSchema({ ...options, cluster })),
+    .action(async ({ cluster = null, reader = null, ...options }: PrintOptions) =>
+      exit((await import('./clickhouse.ts')).printSchema({ ...options, cluster, reader })),
     );
   clickhouse
     .command('check')

@@ -8,7 +8,8 @@ import { AppError } from '../errors.ts';
 import type { Rows, Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
-import { allOf, type Members } from './schema.ts';
+import { createAskAsReader, type Question, readerFaults } from './reader.ts';
+import { allOf, type Members, tablesOf } from './schema.ts';
 import {
   fetchRows,
   LONGEST_EXPORT_MS,
@@ -22,6 +23,9 @@ import {
 
 export { ForeignShipments, type Forwarder, type Forwarding } from './forwarder.ts';
 export type { Counted, Filled, Narrow } from './narrow.ts';
+export type { Question } from './reader.ts';
+export { tablesOf } from './schema.ts';
+export { type UnionView, unionRows } from './union-rows.ts';
 
 export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
   readonly config: ClickHouseConfig;
@@ -66,6 +70,8 @@ export interface Answers {
     values: Readonly<Record<string, string | null>>,
     options: Omit<SelectOptions, 'timeoutMs'>,
   ): Promise<Rows>;
+  /** Asks as the user who may only read; null where there is none, and where ClickHouse refuses the statement. Throws AppError. */
+  ask(question: Question, options: Omit<SelectOptions, 'timeoutMs'>): Promise<Rows | null>;
   /** The rows of a statement as a Parquet file, and their number. Throws AppError. */
   parquet(
     sql: string,
@@ -84,12 +90,20 @@ export interface Answers {
 }
 
 /** Opens what asks ClickHouse: the first of the servers that answers. Throws ConfigError. */
-export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answers {
+export function openAnswers(
+  config: ClickHouseConfig,
+  timeoutMs: number,
+  warn: (reason: string) => void,
+): Answers {
   const clients = clientsOf(config);
+  const readers = config.reader && clientsOf({ ...config, ...config.reader });
   // Exports last: they must not take the connections of questions.
   const exporters = clientsOf(config, LONGEST_EXPORT_MS);
   const tables = Object.fromEntries(
     allSources().map((source) => [source, config.cluster === null ? source : allOf(source)]),
+  );
+  const askAsReader = createAskAsReader(Object.values(tables), (reason) =>
+    warn(`the user ${config.reader?.user} of ClickHouse is not asked as: ${reason}`),
   );
   /** Asks the first server that answers. */
   const first = async <T>(
@@ -111,6 +125,17 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
       first((client) =>
         select(client, statement, { ...values, ...tables }, { ...options, timeoutMs }),
       ),
+    ask: async (question, options) =>
+      readers &&
+      first(
+        (client) =>
+          askAsReader(
+            client,
+            { ...question, values: { ...question.values, ...tables } },
+            { ...options, timeoutMs },
+          ),
+        readers,
+      ),
     parquet: (sql, values, signal) =>
       first((client) => parquetOf(client, sql, { ...values, ...tables }, signal), exporters),
     fetch: (wanted, path, signal) =>
@@ -122,7 +147,8 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
         newestOf(client, tables[wanted.source] ?? '', wanted, count, { timeoutMs, signal }),
       ),
     async close() {
-      for (const client of [...clients.values(), ...exporters.values()]) await client.close();
+      for (const each of [clients, exporters, readers ?? []])
+        for (const [, client] of each) await client.close();
     },
   };
 }
@@ -131,6 +157,26 @@ export function openAnswers(config: ClickHouseConfig, timeoutMs: number): Answer
 export function openConfigured(config: ClickHouseConfig, members: Members): ClickHouse {
   return openClickHouse(clientsOf(config), members);
 }
+
+/** What of the user who may only read is not as it must be, in words. Throws where that is not known. */
+export async function checkReader(
+  config: ClickHouseConfig,
+  url: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { reader, cluster } = config;
+  const tables = cluster === null ? allSources() : allSources().flatMap(tablesOf);
+  const clients = clientsOf({ ...config, ...reader, urls: [url] });
+  const [client] = clients.values();
+  if (!client) return [];
+  try {
+    return await readerFaults(client, tables, { timeoutMs: CHECK_MS, signal });
+  } finally {
+    await client.close();
+  }
+}
+
+const CHECK_MS = 30_000;
 
 /** The server that takes a store's rows. One that is added takes over some of the stores, and the others stay where they are. */
 export function shardOf(node: string, urls: readonly string[]): string {

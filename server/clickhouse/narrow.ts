@@ -1,4 +1,5 @@
 import type { Shape } from '../records/shapes.ts';
+import { as, isUnreadable, isVerbatimNumber, named, quoted } from './expressions.ts';
 
 /** What is asked for of rows, where that is less than all of them. */
 export interface Narrow {
@@ -59,10 +60,10 @@ export function narrowSelects(narrow: Narrow): NarrowSelect[] {
   if (!filled) return [oneSelect(narrow, all, '', texts(narrow, 'metadata'))];
   const isFilled = `(member_set = ${quoted(filled.set)} and member_state >= ${filled.from})`;
   const none = `cast(null, 'Nullable(String)')`;
-  const held = filled.columns.map(name);
+  const held = filled.columns.map(named);
   const ofMembers = (state: string, value: (column: string) => string): Value[] => [
     ['member_state', state],
-    ...filled.columns.map((column): Value => [column, value(name(column))]),
+    ...filled.columns.map((column): Value => [column, value(named(column))]),
   ];
   const byColumns = [
     ...values,
@@ -87,7 +88,7 @@ function oneSelect(
   sought: Pick<NarrowSelect, 'condition' | 'values'>,
 ): NarrowSelect {
   const conditions = { condition: condition + sought.condition, values: sought.values };
-  const list = columns.map(([column, value]) => `${value} as ${name(`c_${column}`)}`).join(', ');
+  const list = columns.map(([column, value]) => `${value} as ${named(`c_${column}`)}`).join(', ');
   return { list, counts: counted && countsOf(counted, columns), ...conditions };
 }
 
@@ -95,11 +96,11 @@ function oneSelect(
 function countsOf({ unit, moments }: Counted, columns: readonly Value[]): NarrowSelect['counts'] {
   const isMoment = (column: string) => column === 'timestamp';
   const list = columns.map(([column]) => {
-    const own = name(`c_${column}`);
+    const own = named(`c_${column}`);
     return isMoment(column) ? `any(t.${own}) as ${own}` : `t.${own} as ${own}`;
   });
   const keys = columns.flatMap(([column]) =>
-    isMoment(column) ? [] : [`t.${name(`c_${column}`)}`],
+    isMoment(column) ? [] : [`t.${named(`c_${column}`)}`],
   );
   const micros = 'toUnixTimestamp64Micro(t.c_timestamp)';
   if (columns.some(([column]) => isMoment(column)))
@@ -158,11 +159,6 @@ function cutValue(value: string, shape: Shape<null>, depth: number): string {
   return `if(${isUnreadable(value)}, ${OTHER}, ${list})`;
 }
 
-/** Whether ClickHouse cannot read a value that it may have written itself. */
-function isUnreadable(value: string): string {
-  return `(JSONType(${value}) = 'Null' and ${value} != 'null')`;
-}
-
 function cutRecord(record: string, shape: Shape<null>, depth: number): string {
   const members = [...shape].map(([name, below]) => {
     const key = quoted(name);
@@ -182,23 +178,6 @@ function cutRecord(record: string, shape: Shape<null>, depth: number): string {
 /** A member of a record that is a value, as ClickHouse writes it. */
 function plainValue(record: string, name: string, raw: string): string {
   const type = `JSONType(${record}, ${quoted(name)})`;
-  const key = `${JSON.stringify(name)}:`;
-  const times = (text: string) => `countSubstrings(m, ${text})`;
-  const found = `${times(`concat(${quoted(key)}, ${raw}, ',')`)} + ${times(`concat(${quoted(key)}, ${raw}, '}')`)}`;
-  // A number stands in these digits wherever a member of this name does.
-  const isThere = `(${found}) > 0 and (${found}) = ${times(quoted(key))}`;
+  const isThere = isVerbatimNumber('m', name, raw);
   return `multiIf(${type} in ('String', 'Bool', 'Null'), ${raw}, ${type} in ('Int64', 'UInt64', 'Double') and ${isThere}, ${raw}, ${OTHER})`;
-}
-
-/** `body` with a name for a value. */
-function as(name: string, value: string, body: string): string {
-  return `arrayMap(${name} -> ${body}, [${value}])[1]`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
-}
-
-function name(column: string): string {
-  return `\`${column.replaceAll(/[\\`]/g, '\\$&')}\``;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { allSources, type Source } from '../../ingest/index.ts';
 import { ROOT } from '../config/package-root.ts';
 import { columnOf, pathOf } from '../store/index.ts';
+import { named, quoted } from './expressions.ts';
 
 /** The members that have columns, of each source: `request.method`. */
 export type Members = Readonly<Record<Source, readonly string[]>>;
@@ -28,13 +29,13 @@ const REQUEST_COLUMNS = `path Nullable(String),
 /** The statements that make the tables, one a line of the list, for an operator to run: tailpond never makes them itself. */
 export function schemaStatements({ cluster, replicated, days, members }: SchemaOptions): string[] {
   const text = readFileSync(join(ROOT, 'sql/clickhouse/table.sql'), 'utf8');
-  const on = cluster === null ? '' : `on cluster ${name(cluster)}`;
+  const on = cluster === null ? '' : `on cluster ${named(cluster)}`;
   const words = (source: Source): Record<string, string> => ({
     name: source,
     on_cluster: on,
     request_columns: source === 'edge_logs' ? REQUEST_COLUMNS : '',
     member_columns: memberColumns(source, members)
-      .map((column) => `${name(column)} ${MEMBER_TYPE} codec(ZSTD),`)
+      .map((column) => `${named(column)} ${MEMBER_TYPE} codec(ZSTD),`)
       .join('\n  '),
     engine: replicated ? 'ReplicatedMergeTree' : 'MergeTree',
     days: String(days),
@@ -60,17 +61,14 @@ function memberColumns(source: Source, members: Members): string[] {
   return (members[source] ?? []).map((member) => columnOf(pathOf(member)));
 }
 
+/** What the tables of a source are called. */
+export function tablesOf(source: Source): string[] {
+  return [source, allOf(source)];
+}
+
 /** The table that reads a source's rows of every shard. */
 export function allOf(source: Source): string {
   return `${source}_all`;
-}
-
-function name(text: string): string {
-  return `\`${text.replaceAll(/[\\`]/g, '\\$&')}\``;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 }
 
 /** What ClickHouse says of a table, and of a column. */

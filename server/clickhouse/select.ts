@@ -77,7 +77,7 @@ export async function select(
 }
 
 /** Runs what ends with the time limit and the signal. Throws AppError, and the signal's reason. */
-async function bounded<T>(
+export async function bounded<T>(
   { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
   action: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -277,6 +277,23 @@ export const SETTINGS = [
     description: 'A file that holds the password of that user. Without it: no password.',
   },
   {
+    name: 'TAILPOND_CLICKHOUSE_READER',
+    key: 'clickhouseReader',
+    default: '',
+    expected: 'a name',
+    parse: anyText,
+    description:
+      "A user of ClickHouse who may only read, by row policies. SQL of callers in ClickHouse's dialect is asked as this user. Without it rows are fetched for it.",
+  },
+  {
+    name: 'TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE',
+    key: 'clickhouseReaderPasswordFile',
+    default: '',
+    expected: 'a path',
+    parse: anyText,
+    description: 'A file that holds the password of that user. Without it: no password.',
+  },
+  {
     name: 'TAILPOND_CLICKHOUSE_CLUSTER',
     key: 'clickhouseCluster',
     default: '',
@@ -331,6 +348,8 @@ export interface ClickHouseConfig {
   readonly database: string;
   readonly user: string;
   readonly passwordFile: string | null;
+  /** The user who may only read; null: there is none. */
+  readonly reader: { readonly user: string; readonly passwordFile: string | null } | null;
   /** Whose shards hold the rows together; null: one server holds all. */
   readonly cluster: string | null;
   readonly intervalMs: number;
@@ -437,6 +456,8 @@ function configOf({
   clickhouseDatabase: database,
   clickhouseUser: user,
   clickhousePasswordFile: passwordFile,
+  clickhouseReader: reader,
+  clickhouseReaderPasswordFile: readerPasswordFile,
   clickhouseCluster: cluster,
   clickhouseIntervalMs: intervalMs,
   ...values
@@ -460,6 +481,7 @@ function configOf({
       database: database ?? '',
       user: user ?? '',
       passwordFile,
+      reader: reader === null ? null : { user: reader, passwordFile: readerPasswordFile },
       cluster,
       intervalMs: intervalMs ?? 0,
     },

@@ -14,6 +14,7 @@ import {
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
 import type { FetchedRows } from './fetched-rows.ts';
+import type { ForwardedSql } from './forwarded-sql.ts';
 import { createNewest, type Newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
@@ -83,6 +84,7 @@ type Remembered = WeakMap<SavedQuery, LRUCache<string, Translation>>;
 export function createCallerSql(
   store: Readers,
   fetched: FetchedRows | null = null,
+  forwarded: ForwardedSql | null = null,
 ): CallerSqlRunner {
   /** The place of the least reach of each view that had a row beyond another, and until when. */
   const known = new Map<string, { readonly place: number; readonly untilMs: number }>();
@@ -117,6 +119,8 @@ export function createCallerSql(
   const overFetched = async (question: Question): Promise<Answer> => {
     if (!fetched) throw new Error('BUG: nothing is fetched');
     const translated = translator(question, store, remembered);
+    const there = forwarded && (await askedThere(question, translated, forwarded));
+    if (there) return there;
     const ask = (translation: Translation) => (sql: string) =>
       answered({ ...translation, sql, newest: null }, question, store, newest, 'all');
     const counting = await translated('all', true).catch((error: unknown) => {
@@ -152,6 +156,19 @@ export function createCallerSql(
       return attempt(question, translator(question, store, remembered), Math.max(0, ...places));
     },
   };
+}
+
+/** The answer of what holds the rows, where that is asked the statement itself; null elsewhere. Throws what `Translator` does first. */
+async function askedThere(
+  question: Question,
+  translated: Translator,
+  forwarded: ForwardedSql,
+): Promise<Answer | null> {
+  const { asked, query } = question;
+  if (asked.dialect !== 'clickhouse' || !query.unionThere) return null;
+  const translation = await translated('all');
+  const rows = await forwarded.ask({ ...question, text: asked.text, translation });
+  return rows && { rows, sources: sourcesOf(translation, query) };
 }
 
 /** `counting`: for rows that may stand for several. Throws Uncountable then. */

@@ -17,6 +17,7 @@ import {
   parseCallerSql,
 } from './caller-sql.ts';
 import { createFetchedRows } from './fetched-rows.ts';
+import { createForwardedSql } from './forwarded-sql.ts';
 import { type FreshnessDeps, freshness, visibleTo } from './freshness.ts';
 import { createNewest, type Newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
@@ -52,6 +53,7 @@ export function endpoint(deps: EndpointDeps): RequestHandler<{ endpoint: string 
     callerSql: createCallerSql(
       deps.store,
       deps.answers && createFetchedRows(deps.store, deps.answers),
+      deps.answers && createForwardedSql(deps.store, deps.answers),
     ),
     newest: createNewest(deps.store),
   };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { allSources, type Source } from '../../ingest/index.ts';
 import { DIALECTS, type Dialect, type View } from '../caller-sql/index.ts';
 import type { Statement } from '../clickhouse/select.ts';
+import type { UnionView } from '../clickhouse/union-rows.ts';
 import { PARAMETER_TYPES, type Parameter, type ParameterType } from '../http/route.ts';
 import { type Fail, translatePlaceholders } from './placeholders.ts';
 
@@ -39,6 +40,8 @@ export interface SavedQuery {
   readonly sql: string;
   /** The statement for ClickHouse, where rows are forwarded to it; filled in when the query is prepared. */
   readonly clickhouse: Statement | null;
+  /** The view `union` in ClickHouse; filled in as well. */
+  readonly unionThere: UnionView | null;
   /** How SQL of callers is read that does not say; the query itself is asked as such SQL, too, where it is not BigQuery's. */
   readonly dialect: Dialect;
   /** The query without its common table expressions, where it is asked as SQL of a caller. */
@@ -184,6 +187,7 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     maps: (one('maps')?.value ?? '').split(' ').filter((name) => name !== ''),
     sql,
     clickhouse: null,
+    unionThere: null,
     views: new Map(),
     sources: [],
   };

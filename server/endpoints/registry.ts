@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isSource } from '../../ingest/index.ts';
 import type { Statement } from '../clickhouse/select.ts';
+import type { UnionView } from '../clickhouse/union-rows.ts';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { EngineError, type RowColumn, type Store } from '../store/index.ts';
@@ -75,13 +76,15 @@ export async function loadEndpoints(
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
     const { views, tables, sql } = await partsOf(query, store, isForwarded ? FETCHED : null);
+    const there = join(dirname(file), 'clickhouse', basename(file));
     all.push({
       ...query,
       sql,
-      // What is asked as SQL of a caller is asked over fetched rows.
-      clickhouse:
-        isForwarded && query.text === null
-          ? readStatement(query, join(dirname(file), 'clickhouse', basename(file)), columns)
+      clickhouse: isForwarded && query.text === null ? readStatement(query, there, columns) : null,
+      // Without it what is asked as SQL of a caller is asked over fetched rows.
+      unionThere:
+        isForwarded && query.dialect === 'clickhouse' && query.union && existsSync(there)
+          ? readUnion(query, there)
           : null,
       views,
       sources: tables.filter(isSource),
@@ -165,16 +168,51 @@ async function prepare(
   });
 }
 
+interface Placeholder {
+  readonly name: string;
+  readonly type: string;
+  readonly line: number;
+}
+
+function placeholdersOf(sql: string): Placeholder[] {
+  return sql.split('\n').flatMap((text, i) => {
+    const names = text.replace(/--.*/, '').matchAll(/\{(\w+)\s*:\s*(\w+)/g);
+    return Array.from(names, ([, name = '', type = '']) => ({ name, type, line: i + 1 }));
+  });
+}
+
 /** The statement for ClickHouse, whose parameters are those of the query, and tables of sources. */
 function readStatement(query: SavedQuery, file: string, columns: readonly RowColumn[]): Statement {
   const sql = read(file);
-  const used = sql.split('\n').flatMap((text, i) => {
-    const names = text.replace(/--.*/, '').matchAll(/\{(\w+)\s*:\s*(\w+)/g);
-    return Array.from(names, ([, name = '', type]) => ({ name, type, line: i + 1 }));
-  });
+  checkPlaceholders(query, file, sql, isSource);
+  return { sql, columns };
+}
+
+/** The rows of one source in the view of all, for ClickHouse. */
+function readUnion(query: SavedQuery, file: string): UnionView {
+  const sql = read(file)
+    .replaceAll(/^--.*\n/gm, '')
+    .trim();
+  const [source, ...others] = placeholdersOf(sql).filter(({ type }) => type === 'Identifier');
+  const [map = ''] = query.maps;
+  if (!source || others.length > 0)
+    throw new QueryFileError(file, 1, 'it must read one table, written {log_source:Identifier}');
+  if (!sql.includes(`metadata as ${map}`))
+    throw new QueryFileError(file, 1, `it must have a column "metadata as ${map}"`);
+  checkPlaceholders(query, file, sql, (name) => name === source.name);
+  return { sql, source: source.name, map };
+}
+
+function checkPlaceholders(
+  query: SavedQuery,
+  file: string,
+  sql: string,
+  isTable: (name: string) => boolean,
+): void {
+  const used = placeholdersOf(sql);
   const known = [...query.parameters.map(({ name }) => name), ...SUPPLIED];
   for (const { name, type, line } of used)
-    if (type === 'Identifier' ? !isSource(name) : !known.includes(name))
+    if (type === 'Identifier' ? !isTable(name) : !known.includes(name))
       throw new QueryFileError(
         file,
         line,
@@ -191,5 +229,4 @@ function readStatement(query: SavedQuery, file: string, columns: readonly RowCol
         1,
         `it does not use {${name}}, as the endpoint's own file does`,
       );
-  return { sql, columns };
 }

@@ -11,16 +11,22 @@ const LONGEST_MS = 300_000;
 export function clickhouseIt(
   title: string,
   action: (server: ClickHouseServer, folder: string) => Promise<void>,
+  /** More of the server's configuration; files for it may stand in the folder. */
+  { config }: { readonly config?: (folder: string) => string } = {},
 ): void {
   it(`${title} ${SLOW}`, async function () {
     this.timeout(LONGEST_MS);
     const reason = whyNoClickHouse();
     if (reason) return missing(this, 'ClickHouse', reason);
     await withFolder((folder) =>
-      withClickHouse(join(folder, 'clickhouse'), async (server) => {
-        await makeTables(server);
-        await action(server, folder);
-      }),
+      withClickHouse(
+        join(folder, 'clickhouse'),
+        async (server) => {
+          await makeTables(server);
+          await action(server, folder);
+        },
+        config ? { config: config(folder) } : {},
+      ),
     );
   });
 }

@@ -1,0 +1,52 @@
+import { allSources } from '../../ingest/index.ts';
+import { attributeColumn, forClickHouse, type Translation } from '../caller-sql/index.ts';
+import { type Answers, tablesOf, unionRows } from '../clickhouse/index.ts';
+import type { Rows, Store } from '../store/index.ts';
+import type { Values } from './parameters.ts';
+import { ALL_PROJECTS, ANY_PROJECT, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+
+/** SQL of callers that ClickHouse is asked itself. */
+export interface ForwardedSql {
+  /** Null where it is not asked so: the statement needs more than it can be asked, or is refused there. Throws AppError. */
+  ask(question: ForwardedQuestion): Promise<Rows | null>;
+}
+
+export interface ForwardedQuestion {
+  readonly text: string;
+  /** Of that text: it was checked. */
+  readonly translation: Pick<Translation, 'columns' | 'limit' | 'offset'>;
+  readonly query: SavedQuery;
+  readonly values: Values;
+  readonly signal: AbortSignal;
+}
+
+export function createForwardedSql(
+  { members }: Pick<Store, 'members'>,
+  answers: Pick<Answers, 'ask'>,
+): ForwardedSql {
+  return {
+    async ask({ text, translation, query, values, signal }) {
+      const { union, unionThere: view } = query;
+      if (!union || !view) return null;
+      const { columns, limit, offset } = translation;
+      const others = new Set([...query.views.keys(), ...allSources().flatMap(tablesOf)]);
+      others.delete(union);
+      const asked = { view: union, map: view.map, limit, offset, others };
+      const statement = forClickHouse(text, asked);
+      if (!statement) return null;
+      const rows = unionRows(view, members, statement.attributes, (name) =>
+        attributeColumn(view.map, name),
+      );
+      const project = values[PINNED_PROJECT] ?? values.project;
+      return answers.ask(
+        {
+          sql: statement.over(rows),
+          values,
+          project: values[ANY_PROJECT] === 'true' ? ALL_PROJECTS : (project ?? ''),
+          columns,
+        },
+        { maxRows: query.maxRows, signal },
+      );
+    },
+  };
+}

@@ -1,15 +1,15 @@
 import { as, isUnreadable, isVerbatimNumber, named, quoted } from './expressions.ts';
 
 /** What ends a statement that reads a value which ClickHouse would write in another way, or find elsewhere. */
-export const BEYOND = 'tailpond: beyond reach';
+const BEYOND = 'tailpond: beyond reach';
 
-/** The value of a name in a map of texts (server/caller-sql/attributes.ts), by the column of the member, which holds JSON. */
+/** Returns the value of a name in a map of texts (server/caller-sql/attributes.ts), by the column of the member, which holds JSON. */
 export function attributeOfColumn(column: string): string {
   return as('v', `coalesce(${named(column)}, '')`, textOf('v', 'v'));
 }
 
 /**
- * The same, of a row's metadata. The statement ends with `BEYOND` where ClickHouse would write the value in another way than it stands there,
+ * Returns the same, by the row's metadata. The statement ends with `BEYOND` where ClickHouse would write the value in another way than it stands there,
  * and where keys with dots may hold it.
  */
 export function attributeOfMetadata(name: string): string {
@@ -62,7 +62,7 @@ function isRecord(value: string): string {
   return `(startsWith(${value}, '{') and ${value} != '{}' or startsWith(${value}, '[{') and ${value} != '[{}]' and JSONLength(${value}) = 1)`;
 }
 
-/** The text of a value of JSON, which is `plain` of one that is no string; '' of a record, of null, and of none. */
+/** The text of a value of JSON: a string's characters, '' for a record, for null and without a value, `plain` for any other. */
 function textOf(value: string, plain: string): string {
   return `multiIf(${value} in ('', 'null') or ${isRecord(value)}, '', startsWith(${value}, '"'), JSONExtractString(${value}), ${plain})`;
 }

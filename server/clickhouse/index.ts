@@ -158,7 +158,7 @@ export function openConfigured(config: ClickHouseConfig, members: Members): Clic
   return openClickHouse(clientsOf(config), members);
 }
 
-/** What of the user who may only read is not as it must be, in words. Throws where that is not known. */
+/** Returns what is wrong with the user who may only read, in words. Throws where that is not known. */
 export async function checkReader(
   config: ClickHouseConfig,
   url: string,
@@ -170,7 +170,8 @@ export async function checkReader(
   const [client] = clients.values();
   if (!client) return [];
   try {
-    return await readerFaults(client, tables, { timeoutMs: CHECK_MS, signal });
+    const faults = await readerFaults(client, tables, { timeoutMs: CHECK_MS, signal });
+    return faults.map((fault) => `the user ${reader?.user}: ${fault}`);
   } finally {
     await client.close();
   }

@@ -41,8 +41,8 @@ export type AskAsReader = (
 const AGAIN_MS = 60_000;
 
 /**
- * Gives what asks. On each server the user is tried first: who may do more than read, or sees rows of a project that there is not, is never
- * asked as. `warn` is told why, once.
+ * Returns what asks. It tries the user of each server first, and asks as none who may write or who sees rows of a project that does not
+ * exist. `warn` is told why, once.
  */
 export function createAskAsReader(
   tables: readonly string[],
@@ -82,7 +82,7 @@ export function createAskAsReader(
   };
 }
 
-/** What of the user is not as it must be, in words. Throws AppError, and ClickHouseError where that cannot be asked. */
+/** Returns what is wrong with the user, in words. Throws AppError, and ClickHouseError for a user who is refused. */
 export async function readerFaults(
   client: ClickHouseClient,
   tables: readonly string[],
@@ -142,7 +142,7 @@ type Reader = (value: unknown) => Plain;
 const INTEGER = /^U?Int(?:64|128|256)$/;
 
 /** How a value of a type is shown: as an answer of the store shows it. */
-export function readerOf(type: string): Reader {
+function readerOf(type: string): Reader {
   const [, outer = type, inner = ''] = /^(\w+)\((.*)\)$/s.exec(type) ?? [];
   const own = (): Reader => {
     switch (outer) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
+import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
 import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
 import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
@@ -100,28 +101,17 @@ describe('SQL of callers over ClickHouse', () => {
     async (server, folder) => {
       const entries = otelEntries(randomOf(41), 400);
       const folders = ['here', 'forwarded'].map((name) => join(folder, name));
-      for (const data of folders)
-        for (const { source, line } of entries) {
-          mkdirSync(join(data, 'logs', source), { recursive: true });
-          appendFileSync(join(data, 'logs', source, 'a.ndjson'), line);
-        }
+      dropEntries(folders, entries);
       const [here = '', forwarded = ''] = folders;
-      const total = async ({ get }: Service, count: 'stored' | 'forwarded') => {
-        const { body } = await get('/api/ledger');
-        return (body.result as Record<string, number>[]).reduce(
-          (sum, row) => sum + (row[count] ?? 0),
-          0,
-        );
-      };
       await withService(here, (one) =>
         withService(
           forwarded,
           async (other) => {
             await eventually(async () =>
-              expect(await total(one, 'stored')).to.equal(entries.length),
+              expect(await totalOf(one, 'stored')).to.equal(entries.length),
             );
             await eventually(
-              async () => expect(await total(other, 'forwarded')).to.equal(entries.length),
+              async () => expect(await totalOf(other, 'forwarded')).to.equal(entries.length),
               60_000,
             );
             const random = randomOf(42);

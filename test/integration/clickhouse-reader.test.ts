@@ -1,4 +1,3 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';
@@ -7,6 +6,7 @@ import { readConfig } from '../../server/config/config.ts';
 import { membersOf } from '../../server/config/members.ts';
 import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
+import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
 import { READER, readerConfig } from '../clickhouse/reader.ts';
 import type { ClickHouseServer } from '../clickhouse/server.ts';
 import { CORNERS, STATEMENTS_OF_CLIENTS } from '../support/clickhouse-statements.ts';
@@ -26,11 +26,7 @@ describe('SQL of callers that ClickHouse is asked itself', () => {
     async (server, folder) => {
       const entries = [...otelEntries(randomOf(41), 400), ODD_KEYS];
       const folders = ['here', 'forwarded'].map((name) => join(folder, name));
-      for (const data of folders)
-        for (const { source, line } of entries) {
-          mkdirSync(join(data, 'logs', source), { recursive: true });
-          appendFileSync(join(data, 'logs', source, 'a.ndjson'), line);
-        }
+      dropEntries(folders, entries);
       const [here = '', forwarded = ''] = folders;
       const random = randomOf(42);
       const statements = [
@@ -48,7 +44,7 @@ describe('SQL of callers that ClickHouse is asked itself', () => {
               [other, 'forwarded'],
             ] as const)
               await eventually(
-                async () => expect(await total(service, count)).to.equal(entries.length),
+                async () => expect(await totalOf(service, count)).to.equal(entries.length),
                 60_000,
               );
             for (const project of ['p', '*', 'none'])
@@ -159,11 +155,6 @@ async function manyRows({ client }: ClickHouseServer): Promise<void> {
         1
       from numbers(${MANY + 1})`,
   });
-}
-
-async function total({ get }: Service, count: 'stored' | 'forwarded'): Promise<number> {
-  const { body } = await get('/api/ledger');
-  return (body.result as Record<string, number>[]).reduce((sum, row) => sum + (row[count] ?? 0), 0);
 }
 
 function ask({ get }: Service, sql: string, project: string) {

@@ -157,7 +157,7 @@ export async function runService(
       onTornCommit: ({ log, bytes }) =>
         logger.warn(
           { log, bytes },
-          'removed a commit from the write-ahead log that a loss of power cut off before it was confirmed',
+          'removed a commit from the write-ahead log that was cut off before it was confirmed, by a kill or a loss of power; its lines are read again',
         ),
       onStuck: (error) => crash(error, 'a query cannot be ended', abandon),
     }).catch((error: unknown) => {

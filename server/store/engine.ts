@@ -5,7 +5,8 @@ import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
 import type { Capacity } from '../../ingest/index.ts';
 import { endsTorn, refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
-import { cutOff, type TornCommit, tornCommit } from './torn-log.ts';
+import { isLocked } from './lock.ts';
+import { cutOff, damagedCommit, type TornCommit, tornCommit } from './torn-log.ts';
 
 export interface EngineOptions {
   /** Path of the database file. */
@@ -18,7 +19,7 @@ export interface EngineOptions {
   readonly memory: number;
   /** Nothing is written, the write-ahead log is not written back, and a database that is not there is not made. */
   readonly readOnly?: boolean;
-  /** Called with a commit that was cut off the write-ahead log, since a loss of power had left a part of it. */
+  /** Called with a commit that was cut off the write-ahead log, since a kill or a loss of power had left a part of it. */
   readonly onTornCommit?: ((commit: TornCommit) => void) | undefined;
 }
 
@@ -92,12 +93,18 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         autoload_known_extensions: 'false',
         allow_community_extensions: 'false',
       });
-    instance = await open().catch((error) => {
-      const torn = tornCommit(error);
-      if (!torn) throw whyNotOpened(error, options.database);
+    const mend = (torn: TornCommit) => {
       if (options.readOnly) throw endsTorn(torn);
       cutOff(torn);
       options.onTornCommit?.(torn);
+    };
+    const torn = tornCommit(`${options.database}.wal`);
+    // Another program that has the database open may be in the midst of a commit: the open will tell.
+    if (torn && !(await isLocked(options.database))) mend(torn);
+    instance = await open().catch((error) => {
+      const damaged = damagedCommit(error);
+      if (!damaged) throw whyNotOpened(error, options.database);
+      mend(damaged);
       return open().catch((again) => {
         throw whyNotOpened(again, options.database);
       });

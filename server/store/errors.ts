@@ -110,7 +110,7 @@ export function refuseTruncated(database: string, bytes: number, expected: numbe
 /** What a command that only reads says of a log that the service would mend. */
 export function endsTorn({ log, bytes }: TornCommit): StoreBroken {
   return new StoreBroken(
-    `The last ${bytes} bytes of the write-ahead log ${log} are of a commit that a loss of power cut off before it was confirmed. Nothing was changed. The next start of tailpond removes them.`,
+    `The last ${bytes} bytes of the write-ahead log ${log} are of a commit that was cut off before it was confirmed, by a kill or a loss of power. Nothing was changed. The next start of tailpond removes them.`,
   );
 }
 

@@ -48,11 +48,24 @@ export async function lockStore(folder: string, holder: Holder): Promise<StoreLo
   };
 }
 
+/** Whether another process has a file locked to write to it, as the engine locks its database; false where there are no locks. */
+export async function isLocked(path: string): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    return (await tryLock(file, { shared: true })) === false;
+  } finally {
+    await file.close();
+  }
+}
+
 /** Null where there are no locks, or the package has nothing for this system. */
-async function tryLock({ fd }: FileHandle): Promise<boolean | null> {
+async function tryLock(
+  { fd }: FileHandle,
+  options: { readonly shared?: boolean } = {},
+): Promise<boolean | null> {
   try {
     const { tryLock: lock } = (await import('fs-native-extensions')).default;
-    return lock(fd);
+    return lock(fd, options);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (NO_LOCKS.test(code ?? '') || /NOT_FOUND$/.test(code ?? '')) return null;

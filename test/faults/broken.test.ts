@@ -86,6 +86,36 @@ describe('a broken store', () => {
       }),
     );
 
+  faultCase(
+    'D09e',
+    'a write-ahead log that a kill cut anywhere in a batch of whole row groups: each line is stored once',
+    () =>
+      withFolder(async (data) => {
+        const expectedLines = newExpectedLines();
+        const sizeOf = () => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
+        let before = 0;
+        await withService(data, async (service) => {
+          dropLines(data, expectedLines, 10);
+          await allStored(service, expectedLines);
+          before = sizeOf();
+          const whole = Array.from({ length: 40_000 }, () => expectedLines.line());
+          writeFileSync(join(data, 'b.ndjson'), whole.join(''));
+          renameSync(join(data, 'b.ndjson'), join(data, 'logs/edge_logs/b.ndjson'));
+          await allStored(service, expectedLines);
+          await service.end('SIGKILL');
+        });
+        const bytes = sizeOf() - before;
+        // Its rows are in the database file by then, and the log says where.
+        expect(bytes).to.be.within(200, 100_000);
+        const cuts = [1, 21, ...Array.from({ length: 10 }, (_, n) => Math.ceil((bytes * n) / 10))];
+        for (const cut of cuts)
+          await withCopy(data, async (copy) => {
+            truncateSync(logOf(copy), sizeOf() - cut);
+            await comesBack(copy, expectedLines);
+          });
+      }),
+  );
+
   const damages: [string, string, (database: string) => void][] = [
     ['D10a', 'an empty file', (path) => writeFileSync(path, '')],
     ['D10b', 'a text file', (path) => writeFileSync(path, 'no database\n'.repeat(1000))],
@@ -221,9 +251,13 @@ async function withKilledStore(
 ) {
   killed ??= await killedStore();
   const { data, expectedLines } = killed;
+  await withCopy(data, (copy) => action(copy, expectedLines));
+}
+
+async function withCopy(data: string, action: (copy: string) => Promise<void>) {
   await withFolder(async (copy) => {
     cpSync(data, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-    await action(copy, expectedLines);
+    await action(copy);
   });
 }
 

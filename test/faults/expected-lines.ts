@@ -123,7 +123,7 @@ export function newExpectedLines(name = 'line'): ExpectedLines {
             ...compare(`rejected line of ${source}`, kept, rejected),
           );
         }
-        return found.slice(0, MOST);
+        return found;
       }),
   };
 }
@@ -138,13 +138,17 @@ function compare(
   written: ReadonlyMap<string, Limits>,
 ): string[] {
   const found: string[] = [];
+  let missing = 0;
   for (const key of new Set([...written.keys(), ...stored.keys()])) {
-    if (found.length === MOST) break;
     const [times, [least, most]] = [stored.get(key) ?? 0, written.get(key) ?? NONE];
+    if (times < least) missing++;
     if (times < least || times > most)
       found.push(
         `${what}: ${times} times instead of ${least === most ? least : `${least} to ${most}`}: ${key}`,
       );
   }
-  return found;
+  if (found.length <= MOST) return found;
+  // Whether rows are missing where others are there twice tells what has happened.
+  const all = `${what}: ${found.length} differences, ${missing} of them missing`;
+  return [all, ...found.slice(0, MOST)];
 }

@@ -11,7 +11,7 @@ import { accessToken, VARY } from './auth/middleware.ts';
 import { rateLimit } from './auth/rate-limit.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Answers, Forwarder } from './clickhouse/index.ts';
-import type { ServiceMeans } from './config/config.ts';
+import type { ServiceMeans } from './config/settings.ts';
 import { consolePages } from './console/index.ts';
 import type { Cache } from './endpoints/cache.ts';
 import { endpointRoutes } from './endpoints/index.ts';

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { type Ingest, isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
-import type { ServiceMeans } from '../config/config.ts';
+import type { ServiceMeans } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { POST, type Route } from '../http/route.ts';
 import { allowLongBody } from '../http/server.ts';

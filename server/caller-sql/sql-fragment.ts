@@ -40,6 +40,50 @@ export function lateIn(piece: Sql): object[] {
   return 'spell' in piece ? [piece] : piece.flatMap(lateIn);
 }
 
+/** Pieces that the engine's `try` stands around, and what it stands around. */
+const guards = new WeakMap<object, Sql>();
+/** Pieces of aggregate functions and subqueries: in a statement with groups, their rows are those that the groups are made of. */
+const wholes = new WeakSet<object>();
+
+/** A value that is NULL where an error would be: one that rows may bring about that the view hides, too. */
+export function tried(value: Sql): Sql {
+  const piece: Sql = ['try(', value, ')'];
+  guards.set(piece, value);
+  return piece;
+}
+
+/** A call of an aggregate function, or a subquery. */
+export function whole(piece: Sql): Sql {
+  const marked: Sql = [piece];
+  wholes.add(marked);
+  return marked;
+}
+
+/**
+ * A piece as groups have it: the engine does not find their keys within `try`, and their rows have passed the view's filter. What is itself
+ * one of the `keys` stays as it is.
+ */
+export function ofGroups(piece: Sql, keys: readonly Sql[]): Sql {
+  if (!hasGuard(piece)) return piece;
+  return {
+    spell() {
+      const texts = new Set(keys.map(print));
+      const bare = (part: Sql): Sql => {
+        if (typeof part === 'string' || 'spell' in part || wholes.has(part)) return part;
+        if (!hasGuard(part) || texts.has(print(part))) return part;
+        const value = guards.get(part);
+        return value === undefined ? part.map(bare) : ['(', bare(value), ')'];
+      };
+      return print(bare(piece));
+    },
+  };
+}
+
+function hasGuard(piece: Sql): boolean {
+  if (typeof piece === 'string' || 'spell' in piece || wholes.has(piece)) return false;
+  return guards.has(piece) || piece.some(hasGuard);
+}
+
 /** A text as a string literal; the engine knows no escape in it but the doubled quote. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

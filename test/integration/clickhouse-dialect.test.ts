@@ -24,7 +24,11 @@ async function answersOf(
   const result = await client.query({
     query: sql.replace(/;\s*$/, ''),
     format: 'JSONCompact',
-    clickhouse_settings: { output_format_json_quote_64bit_integers: 0, session_timezone: 'UTC' },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 0,
+      session_timezone: 'UTC',
+      date_time_output_format: 'iso',
+    },
   });
   const { data } = (await result.json()) as { data: unknown[][] };
   const lines = (rows: readonly (readonly unknown[])[]) =>
@@ -35,11 +39,11 @@ async function answersOf(
   };
 }
 
-/** Moments are written with a blank by the engine, and doubles with digits that depend on the order of a sum. */
+/** Moments are written with a Z by the engine, texts of moments with a blank, and doubles with digits that depend on the order of a sum. */
 function comparable(value: unknown): unknown {
   if (typeof value === 'number') return Number(value.toPrecision(9));
   if (typeof value === 'string')
-    return value.replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)/, '$1T$2');
+    return value.replace(/^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)Z?$/, '$1T$2');
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value !== 'object' || value === null) return value ?? null;
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -74,6 +74,13 @@ select log_attributes['x"y'] a, log_attributes['back\\slash'] b, log_attributes[
 select mapContains(log_attributes,'x"y') a, has(mapKeys(log_attributes),'back\\slash') b, length(log_attributes) n from logs where id = 'odd'
 select length(log_attributes) n from logs order by id limit 20
 select length(groupArray(distinct source)) from logs
+select source e, extract(e,'[a-z]+') x, extractAll(e,'[a-z]') y, count() n from logs group by e order by extract(e,'[a-z]+'), e
+select extract(event_message,'[a-z]+') x, concat(x, '-', extract(x,'[a-z]'), toString(count())) y from logs group by x having extract(x,'[a-z]') <> '' order by x
+select toDate(timestamp) d, addDays(d,1) e, max(addDays(timestamp,1)) f, count() n from logs group by d order by d
+select replaceOne('a.b.c','.','-') a, replaceOne('ab','','x') b, replaceOne('ü.é.','.','ö') c, replaceOne('abc','bc','') d, greatest(1,null) e, least(2,null,1) f, greatest('a','b') g
+select toString(toDateTime('2026-11-20 10:00:00'),'Asia/Tokyo') a, toString(timestamp,'Europe/Berlin') b from logs order by id limit 3
+select toStartOfInterval(timestamp, interval 1 day, 'Europe/Berlin') as a, count() as n from logs group by a order by a
+select toStartOfDay(toDateTime('2026-11-20 23:30:00'), 'Europe/Berlin') as a, toDateTime64('2026-11-20 10:00:00.5', 6, 'Asia/Tokyo') as b
 select toStartOfInterval(timestamp, interval 5 hour) t, count() from logs group by t order by t
 select toStartOfInterval(timestamp, interval 7 hour) t, count() from logs group by t order by t
 select toStartOfInterval(timestamp, interval 25 hour) t, toStartOfInterval(timestamp, interval 48 hour) u, count() from logs group by t, u order by t

@@ -1,7 +1,7 @@
 import { reject } from '../error.ts';
 import type { Dialect } from '../parse/lexer.ts';
 import type { Pattern } from '../regular-expressions.ts';
-import { join, type Sql, sql } from '../sql-fragment.ts';
+import { join, type Sql, sql, tried } from '../sql-fragment.ts';
 import {
   as,
   type Expression,
@@ -163,7 +163,7 @@ export const over = (form: (a: Sql, b: Sql) => Sql): SqlFunction =>
 export function guarded(args: readonly Expression[], value: Sql): Sql {
   return args.some(({ aggregate, window, nested }) => aggregate || window || nested)
     ? sql`(${value})`
-    : sql`try(${value})`;
+    : tried(value);
 }
 
 export type Functions = Readonly<Record<string, SqlFunction>>;

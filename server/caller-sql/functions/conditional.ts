@@ -10,7 +10,8 @@ const chosen: Build = (args, { at }) => {
   return expr(kind, sql`${NULLABLE}(${join(values, ', ')})`, args, element ? { element } : {});
 };
 
-function extreme(name: string): SqlFunction {
+/** BigQuery gives NULL when one of the values is; the engine passes over it, as ClickHouse does. */
+export function extreme(name: 'greatest' | 'least', passesOverNulls = false): SqlFunction {
   return {
     least: 1,
     most: 20,
@@ -21,16 +22,13 @@ function extreme(name: string): SqlFunction {
       const { kind, values } = fields
         ? { kind: 'number' as const, values: args.map((arg) => as(arg, 'number', at)) }
         : alike(args, at);
-      // BigQuery gives NULL when one of them is; the engine passes over it.
+      const most = sql`${name}(${join(values, ', ')})`;
+      if (passesOverNulls) return expr(kind, most, args);
       const nulls = join(
         values.map((value) => sql`${value} is null`),
         ' or ',
       );
-      return expr(
-        kind,
-        sql`case when ${nulls} then null else ${name}(${join(values, ', ')}) end`,
-        args,
-      );
+      return expr(kind, sql`case when ${nulls} then null else ${most} end`, args);
     },
   };
 }

@@ -2,7 +2,7 @@ import { reject, SqlRefused, shown, Uncountable } from '../error.ts';
 import { type Call, functionOf, made, type SqlFunction } from '../functions/index.ts';
 import type { Dialect } from '../parse/lexer.ts';
 import { nodeOf, nodesOf, only, type TreeNode, textsOf } from '../parse/tree.ts';
-import { join, type Sql, sql } from '../sql-fragment.ts';
+import { join, type Sql, sql, whole } from '../sql-fragment.ts';
 import { as, type Expression, NULL, nameOf, sortKeys, textLiteral } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { INTERVALS, interval } from './intervals.ts';
@@ -86,7 +86,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
     if (node.filter) args = filtered(name, args, argument(nodeOf(node.filter)), at);
   }
   try {
-    return spec.build(args, {
+    const value = spec.build(args, {
       ...bareCall(context, name.replace(/_of$/, ''), at),
       distinct: node.distinct === true,
       grouped: scope.grouped === true,
@@ -96,6 +96,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
       ),
       order: (item) => ordered(context, node, item, scope),
     });
+    return spec.aggregate ? { ...value, sql: whole(value.sql) } : value;
   } catch (error) {
     // NULL in the place of a literal, or of an array: whatever it would have been, the result is NULL.
     const hasNull = args.some(({ kind }, i) => kind === 'null' && !words.has(i));

@@ -1,7 +1,7 @@
 import { attributeRows } from '../attributes.ts';
 import { reject, shown, Uncountable } from '../error.ts';
 import { nodeOf, nodesOf, only, type TreeNode } from '../parse/tree.ts';
-import { join, print, type Sql, sql } from '../sql-fragment.ts';
+import { join, ofGroups, print, type Sql, sql } from '../sql-fragment.ts';
 import { as, type Expression, readFrom } from '../typed-expression.ts';
 import type { Context, Query } from './context.ts';
 import { from } from './from.ts';
@@ -116,9 +116,11 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
     at,
   );
 
+  const inGroups = (piece: Sql) =>
+    groups === null || groups === 'all' ? piece : ofGroups(piece, groups);
   const columns = [
-    ...items.map(({ value }, i) => sql`${value.sql} as c${String(i + 1)}`),
-    ...hidden,
+    ...items.map(({ value }, i) => sql`${inGroups(value.sql)} as c${String(i + 1)}`),
+    ...hidden.map(inGroups),
   ];
   const clauses = [
     sql`select ${modifiers.distinct ? 'distinct ' : ''}${join(columns, ', ')}`,
@@ -129,8 +131,8 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
       : groups === 'all'
         ? ' group by all'
         : sql` group by ${join(groups, ', ')}`,
-    having === null ? '' : sql` having ${having}`,
-    qualify === null ? '' : sql` qualify ${qualify}`,
+    having === null ? '' : sql` having ${inGroups(having)}`,
+    qualify === null ? '' : sql` qualify ${inGroups(qualify)}`,
   ];
   return {
     columns: items.map(({ name, value }, i) => columnOf(name ?? unnamed(items, i), value)),

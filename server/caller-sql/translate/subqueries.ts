@@ -1,7 +1,7 @@
 import { reject } from '../error.ts';
 import { made } from '../functions/index.ts';
 import { nodeOf, only, type TreeNode } from '../parse/tree.ts';
-import { sql } from '../sql-fragment.ts';
+import { sql, whole } from '../sql-fragment.ts';
 import { comparable, type Expression, readFrom } from '../typed-expression.ts';
 import type { Context } from './context.ts';
 import { joins, type Scope } from './scope.ts';
@@ -26,7 +26,7 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
     return {
       kind: 'bool',
       nested: true,
-      sql: sql`${node.subquery_type === 'EXISTS' ? '' : 'not '}exists (${subselect(query)})`,
+      sql: sql`${node.subquery_type === 'EXISTS' ? '' : 'not '}exists (${whole(subselect(query))})`,
     };
   }
   const [column, ...more] = query.columns;
@@ -42,7 +42,7 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
     };
     return made(
       column.kind,
-      sql`(select any_value(s.c1) from (${subselect(query)}) as s)`,
+      sql`(select any_value(s.c1) from (${whole(subselect(query))}) as s)`,
       [],
       rest,
     );
@@ -53,7 +53,7 @@ export function subquery(context: Context, node: TreeNode, scope: Scope): Expres
   const [left, right] = comparable(child, value, at);
   return made(
     'bool',
-    sql`(${left} in (select ${right} from (${subselect(query)}) as s))`,
+    sql`(${left} in (select ${right} from (${whole(subselect(query))}) as s))`,
     [child],
     {
       nested: true,

@@ -2,7 +2,7 @@ import { reject } from '../../error.ts';
 import { join, sql } from '../../sql-fragment.ts';
 import { alike, as, type Expression } from '../../typed-expression.ts';
 import { expr, type Functions, type SqlFunction, takes } from '../builder.ts';
-import { CHOICES } from '../conditional.ts';
+import { CHOICES, extreme } from '../conditional.ts';
 import { alias } from './defaults.ts';
 
 /** The first that is not NULL, which is NULL only where the last one may be. */
@@ -56,5 +56,7 @@ export const CLICKHOUSE_CHOICES: Functions = {
   ch_isnotnull: isNull(false),
   coalesce: choice('coalesce'),
   ifnull: choice('ifnull'),
+  greatest: extreme('greatest', true),
+  least: extreme('least', true),
   nullif: maybe(alias(CHOICES, 'nullif')),
 };

@@ -16,6 +16,7 @@ import {
   simple,
   takes,
 } from '../builder.ts';
+import { zoneOf } from '../datetime.ts';
 import { TEXTS } from '../string.ts';
 import { alias } from './defaults.ts';
 
@@ -100,11 +101,14 @@ const split = takes({
 const toText = takes({
   least: 1,
   most: 2,
-  build([value], { at }) {
+  build([value, zone], info) {
+    const { at } = info;
     const form = { timestamp: '%Y-%m-%d %H:%M:%S.%f', datetime: '%Y-%m-%d %H:%M:%S' };
     const { kind } = value;
-    if (kind === 'timestamp' || kind === 'datetime')
-      return expr('text', sql`strftime(${value.sql}, '${form[kind]}')`, [value]);
+    if (kind === 'timestamp' || kind === 'datetime') {
+      const local = zone ? zoneOf(zone, [value], info).local(value.sql) : value.sql;
+      return expr('text', sql`strftime(${local}, '${form[kind]}')`, [value]);
+    }
     if (kind === 'bool') return expr('text', sql`(${value.sql})::tinyint::varchar`, [value]);
     if (kind === 'number')
       // A whole number has no fraction, also where it was computed as a double.
@@ -115,6 +119,24 @@ const toText = takes({
       );
     if (kind === 'array') return expr('text', sql`(${value.sql})::varchar`, [value]);
     return expr('text', as(value, 'text', at), [value]);
+  },
+});
+
+/** The first place of a part, with another text in it. */
+const replacedOnce = takes({
+  least: 3,
+  most: 3,
+  build([value, part, other], info) {
+    const [text, found] = [as(value, 'text', info.at), as(part, 'text', info.at)];
+    const at = sql`strpos(${text}, ${found})`;
+    const before = expr('text', sql`substring(${text}, 1, ${at} - 1)`, [value]);
+    const after = expr('text', sql`substring(${text}, ${at} + length(${found}))`, [value]);
+    const replaced = TEXTS.concat?.build([before, other as Expression, after], info);
+    if (!replaced) throw new Error('BUG: there is no concat');
+    return {
+      ...replaced,
+      sql: sql`case when ${found} <> '' and ${at} > 0 then ${replaced.sql} else ${text} end`,
+    };
   },
 });
 
@@ -165,7 +187,7 @@ export const CLICKHOUSE_TEXTS: Functions = {
   extractall: extractAll,
   replaceregexpone: replaced(''),
   replaceregexpall: replaced('g'),
-  replaceone: alias(TEXTS, 'replace'),
+  replaceone: replacedOnce,
   replaceall: alias(TEXTS, 'replace'),
   startswith: alias(TEXTS, 'starts_with'),
   endswith: alias(TEXTS, 'ends_with'),

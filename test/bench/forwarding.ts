@@ -1,6 +1,7 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { READER, readerConfig } from '../clickhouse/reader.ts';
 import { type ClickHouseServer, withClickHouse, withTwoShards } from '../clickhouse/server.ts';
 import { makeShardTables, makeTables } from '../clickhouse/tables.ts';
 import type { Bench } from './bench.ts';
@@ -22,7 +23,7 @@ const TIMES = 40;
 const STALL_MS = 120_000;
 
 /** What ClickHouse does by itself with the lines of a file: the same table, one block after the other. */
-const INSERT = `insert into edge_logs
+const INSERT = `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, path, url, host, _node, _seq)
   select
     id,
     parseDateTime64BestEffort(timestamp, 6, 'UTC'),
@@ -40,6 +41,29 @@ const INSERT = `insert into edge_logs
     from input('id String, timestamp String, project String, event_message String, metadata String')
   )
   format JSONEachRow`;
+
+/** What log pages and people ask in ClickHouse's dialect. */
+const IN_DIALECT: readonly (readonly [name: string, sql: string])[] = [
+  [
+    'newest 100 of 5xx',
+    `select id, timestamp, event_message, log_attributes['request.path'] as path from logs
+      where source = 'edge_logs' and toInt32OrZero(log_attributes['response.status_code']) >= 500 order by timestamp desc limit 100`,
+  ],
+  [
+    'count per hour',
+    `select toStartOfHour(timestamp) as hour, countIf(toInt32OrZero(log_attributes['response.status_code']) >= 500) as bad, count() as n
+      from logs where source = 'edge_logs' group by hour order by hour`,
+  ],
+  [
+    'p95 by path',
+    `select log_attributes['request.path'] as path, quantile(0.95)(toFloat64OrZero(log_attributes['response.origin_time'])) as p95, count() as n
+      from logs where source = 'edge_logs' group by path order by n desc, path limit 10`,
+  ],
+  [
+    'addresses that asked',
+    "select uniqExact(log_attributes['request.headers.cf_connecting_ip']) as addresses from logs where source = 'edge_logs'",
+  ],
+];
 
 /** Forwarding of the lines of one node, in turn with ClickHouse's own INSERT of the same file. */
 export async function measureForwarding(bench: Bench): Promise<Forwarding> {
@@ -81,7 +105,7 @@ export async function measureForwarding(bench: Bench): Promise<Forwarding> {
   const answers = await compareAnswers(bench, data);
   bar.step();
   bar.end();
-  return { lines: data.lines, alone, forwarded, two, fresh, cores, answers };
+  return { lines: data.lines, alone, forwarded, two, fresh, cores, ...answers };
 }
 
 /** Two nodes with the same lines, each of which has one of two servers. */
@@ -121,8 +145,14 @@ async function forwardTwo(bench: Bench, data: Dataset): Promise<Forwarding['two'
   return measured;
 }
 
-/** The endpoints and SQL of callers, one question after the other, where the lines were forwarded and where they stay. */
-async function compareAnswers(bench: Bench, data: Dataset): Promise<Forwarding['answers']> {
+/**
+ * The endpoints and SQL of callers, one question after the other, where the lines were forwarded and where they stay; and SQL in ClickHouse's
+ * dialect, where ClickHouse is asked itself and where rows are fetched for it.
+ */
+async function compareAnswers(
+  bench: Bench,
+  data: Dataset,
+): Promise<Pick<Forwarding, 'answers' | 'dialect'>> {
   const ofCallers = QUESTIONS.filter(({ source }) => source === 'edge_logs');
   const questions = [
     { name: 'logs.all', path: (n: number) => question('logs.all', n) },
@@ -136,34 +166,78 @@ async function compareAnswers(bench: Bench, data: Dataset): Promise<Forwarding['
     inTurn(questions, async ({ path }) => latency(await times(service, TIMES, path)));
   let clickhouse: Latency[] = [];
   let store: Latency[] = [];
-  await inServer(bench, async (server) => {
-    await insertAlone(server, data);
-    const folder = bench.folder('node');
-    await inNode(folder, server, async (service) => {
-      clickhouse = await ask(service);
-    });
-    rmSync(folder, { recursive: true });
-  });
-  const folder = bench.folder('node');
+  let fetched: (Latency | null)[] = [];
+  let asked: (Latency | null)[] = [];
+  const [folder, users] = [bench.folder('node'), bench.folder('users')];
+  await inServer(
+    bench,
+    async (server) => {
+      await inNode(folder, server, async (service) => {
+        drop(folder, data);
+        await allForwarded(service, data.lines);
+        clickhouse = await ask(service);
+        fetched = await askInDialect(service);
+      });
+      await inNode(
+        folder,
+        server,
+        async (service) => {
+          asked = await askInDialect(service);
+        },
+        { TAILPOND_CLICKHOUSE_READER: READER },
+      );
+    },
+    readerConfig(users),
+  );
+  for (const each of [folder, users]) rmSync(each, { recursive: true });
   await withService(folder, async (service) => {
     drop(folder, data);
     await service.until(data.lines);
     store = await ask(service);
   });
   rmSync(folder, { recursive: true });
-  return questions.map(({ name }, n) => ({
+  const answers = questions.map(({ name }, n) => ({
     name,
     clickhouse: clickhouse[n] as Latency,
     store: store[n] as Latency,
   }));
+  const dialect = IN_DIALECT.map(([name], n) => ({
+    name,
+    asked: asked[n] ?? null,
+    fetched: fetched[n] ?? null,
+  }));
+  return { answers, dialect };
 }
 
-async function inServer(bench: Bench, action: (server: ClickHouseServer) => Promise<void>) {
-  const folder = bench.folder('clickhouse');
-  await withClickHouse(folder, async (server) => {
-    await makeTables(server);
-    await action(server);
+/** Null for a question that is refused: of more rows than are fetched. */
+function askInDialect(service: Service): Promise<(Latency | null)[]> {
+  return inTurn(IN_DIALECT, async ([, sql]) => {
+    const path = `logs.all.otel?${new URLSearchParams({ project: nthProject(0), sql })}`;
+    const isRefused = await service.ask(path).then(
+      () => false,
+      (error: Error) => {
+        if (!error.message.includes('QUERY_TOO_LARGE')) throw error;
+        return true;
+      },
+    );
+    return isRefused ? null : latency(await times(service, TIMES, () => path));
   });
+}
+
+async function inServer(
+  bench: Bench,
+  action: (server: ClickHouseServer) => Promise<void>,
+  config = '',
+) {
+  const folder = bench.folder('clickhouse');
+  await withClickHouse(
+    folder,
+    async (server) => {
+      await makeTables(server);
+      await action(server);
+    },
+    { config },
+  );
   rmSync(folder, { recursive: true });
 }
 
@@ -171,8 +245,9 @@ async function inNode(
   folder: string,
   { url }: ClickHouseServer,
   action: (service: Service) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
 ) {
-  const service = await startService(folder, { TAILPOND_CLICKHOUSE_URL: url });
+  const service = await startService(folder, { TAILPOND_CLICKHOUSE_URL: url, ...settings });
   try {
     await action(service);
   } finally {

@@ -252,6 +252,7 @@ function forwardingTables({
   fresh,
   cores,
   answers,
+  dialect,
 }: Forwarding): string[] {
   const of = <T>(runs: readonly T[], value: (run: T) => number) => median(runs.map(value));
   const rate = (runs: readonly { readonly ms: number }[], count: number) =>
@@ -308,7 +309,23 @@ function forwardingTables({
       ],
       answers.map(({ name, clickhouse, store }) => [name, ...ms(clickhouse), ...ms(store)]),
     ),
+    'SQL in ClickHouse’s dialect over `logs.all.otel`, of the project that has 28 % of the rows:',
+    markdownTable(
+      [
+        `of ${whole(lines)} rows, over HTTP`,
+        'ClickHouse is asked itself, p50, ms',
+        'p99',
+        'over fetched rows, p50, ms',
+        'p99',
+      ],
+      dialect.map(({ name, asked, fetched }) => [name, ...msOr(asked), ...msOr(fetched)]),
+    ),
   ];
+}
+
+/** Of questions that may be refused. */
+function msOr(latency: Latency | null): string[] {
+  return latency ? ms(latency) : ['refused', ''];
 }
 
 function scaleTable(sizes: readonly Size[]): string {

@@ -166,6 +166,12 @@ export interface Forwarding {
     readonly clickhouse: Latency;
     readonly store: Latency;
   }[];
+  /** SQL of callers in ClickHouse's dialect, of one project, that ClickHouse is asked itself, and over fetched rows; null where it is refused. */
+  readonly dialect: readonly {
+    readonly name: string;
+    readonly asked: Latency | null;
+    readonly fetched: Latency | null;
+  }[];
 }
 
 /** Everything that was measured; a section that was not is absent. */

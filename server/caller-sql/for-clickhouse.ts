@@ -51,7 +51,8 @@ export function forClickHouse(
     const isName = token.kind === 'word' || token.kind === 'name';
     const called = isName ? token.value.toLowerCase() : '';
     // ClickHouse tells letter cases apart. A name may also be another's here, or that of a table of the statement's own.
-    if (called === view && (textOf(token) !== view || is(next, 'as') || is(tokens[i - 1], 'as')))
+    const isOwnTable = is(next, 'as') && is(key, '(');
+    if (called === view && (textOf(token) !== view || isOwnTable || is(tokens[i - 1], 'as')))
       return null;
     if (tables.has(called)) return null;
     if (called !== map) {

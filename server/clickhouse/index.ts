@@ -102,9 +102,32 @@ export function openAnswers(
   const tables = Object.fromEntries(
     allSources().map((source) => [source, config.cluster === null ? source : allOf(source)]),
   );
-  const askAsReader = createAskAsReader(Object.values(tables), (reason) =>
-    warn(`the user ${config.reader?.user} of ClickHouse is not asked as: ${reason}`),
-  );
+  let killsFail = false;
+  const askAsReader = createAskAsReader({
+    tables: Object.values(tables),
+    warn: (reason) =>
+      warn(
+        `rows are fetched for SQL of callers, because the ClickHouse user ${config.reader?.user} cannot be used: ${reason}`,
+      ),
+    async kill(reader, id) {
+      const [client] = [...clients].flatMap(([url, each]) =>
+        readers?.get(url) === reader ? [each] : [],
+      );
+      try {
+        await client?.command({
+          query: 'kill query where query_id = {id:String} sync',
+          query_params: { id },
+          abort_signal: AbortSignal.timeout(KILL_MS),
+        });
+      } catch (error) {
+        if (!killsFail)
+          warn(
+            `a query in ClickHouse whose caller has left goes on, because the user ${config.user} cannot end it: ${error instanceof Error ? error.message : error}`,
+          );
+        killsFail = true;
+      }
+    },
+  });
   /** Asks the first server that answers. */
   const first = async <T>(
     ask: (client: ClickHouseClient) => Promise<T>,
@@ -178,6 +201,8 @@ export async function checkReader(
 }
 
 const CHECK_MS = 30_000;
+/** A query that does not end for so long is left to its own time limit. */
+const KILL_MS = 30_000;
 
 /** The server that takes a store's rows. One that is added takes over some of the stores, and the others stay where they are. */
 export function shardOf(node: string, urls: readonly string[]): string {

@@ -8,8 +8,11 @@ import { allOf, type Members } from './schema.ts';
 export const READER_SETTINGS = {
   readonly: 1,
   session_timezone: 'UTC',
+  date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 1,
   cancel_http_readonly_queries_on_client_close: 1,
+  // Or a condition on metadata is worked out of rows, too, that the columns of members rule out.
+  move_all_conditions_to_prewhere: 0,
   max_execution_time: 60,
   max_result_bytes: 16 * 1024 * 1024,
   result_overflow_mode: 'throw',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
-import type { Plain, Rows } from '../store/index.ts';
+import { allSources } from '../../ingest/index.ts';
+import { CALLER_TURNS, createTurns, type Plain, type Rows } from '../store/index.ts';
 import { named } from './expressions.ts';
+import { tablesOf } from './schema.ts';
 import { bounded, type SelectOptions } from './select.ts';
 
 /** A statement that a caller wrote, for the user who may only read. */
@@ -27,60 +29,119 @@ const PROJECT = "extract(initialQueryID(), '^tailpond[.]([0-9a-f]+)[.]')";
 /** The condition of a row policy: none of the rows where the query has another identifier. */
 export const POLICY = `${PROJECT} != '' and (project = unhex(${PROJECT}) or unhex(${PROJECT}) = '*')`;
 
-/** Codes of what is wrong with the user: no such one, what he may not, and a setting that he must not change. */
-const OF_USER = ['164', '192', '194', '497', '516'];
+/** Codes of what is wrong with the user: that there is none, or another password; … */
+const UNKNOWN_USER = ['192', '194', '516'];
+/** … and what he may not, which may be of one statement. */
+const FORBIDDEN = ['164', '497'];
 
-/** Asks as the user who may only read. Throws AppError; null where ClickHouse refuses the statement, and where the user may do more. */
+/** Asks as the user who may only read. Throws AppError; null where ClickHouse refuses the statement, and where the user cannot be used. */
 export type AskAsReader = (
   client: ClickHouseClient,
   question: Question,
   options: SelectOptions,
 ) => Promise<Rows | null>;
 
-/** A user who was found to be one who may do more is tried again after so long. */
-const AGAIN_MS = 60_000;
+export interface AskAsReaderOptions {
+  readonly tables: readonly string[];
+  /** Ends a query of the user on a server, and waits for its end. Never rejects. */
+  kill(client: ClickHouseClient, id: string): Promise<void>;
+  /** Told why the user cannot be used: once, and again after he could be. */
+  warn(reason: string): void;
+}
+
+/** What a user was found to be holds for so long. */
+const TRIAL_MS = 60_000;
+/** The identifier of a query is in a header of its answer. */
+const MOST_PROJECT_BYTES = 2000;
+
+interface Trial {
+  readonly atMs: number;
+  readonly isFit: Promise<boolean>;
+}
 
 /**
- * Returns what asks. It tries the user of each server first, and asks as none who may write or who sees rows of a project that does not
- * exist. `warn` is told why, once.
+ * Returns what asks. It tries the user of each server first, and again each minute, and asks as none who has other rights or settings than
+ * he is given by `readerStatements`, or who sees rows of a project that does not exist.
  */
-export function createAskAsReader(
-  tables: readonly string[],
-  warn: (reason: string) => void,
-): AskAsReader {
-  const trials = new WeakMap<ClickHouseClient, { atMs: number; isFit: Promise<boolean> }>();
+export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): AskAsReader {
+  const turns = createTurns(CALLER_TURNS);
+  const trials = new WeakMap<ClickHouseClient, Trial>();
   const told = new Set<string>();
   const tell = (reason: string) => {
     if (!told.has(reason)) warn(reason);
     told.add(reason);
   };
-  const tried = async (client: ClickHouseClient, options: SelectOptions): Promise<boolean> => {
-    const faults = await readerFaults(client, tables, options).catch((error: unknown) => {
-      if (error instanceof ClickHouseError) return [error.message];
-      trials.delete(client);
-      throw error;
-    });
+  const tried = async (client: ClickHouseClient, timeoutMs: number): Promise<boolean> => {
+    // All that ask wait for it, whoever of them leaves.
+    const signal = AbortSignal.timeout(timeoutMs);
+    const faults = await readerFaults(client, tables, { timeoutMs, signal }).catch(
+      (error: unknown) => {
+        if (error instanceof ClickHouseError) return [error.message];
+        trials.delete(client);
+        throw error;
+      },
+    );
+    if (faults.length === 0) told.clear();
     for (const fault of faults) tell(fault);
     return faults.length === 0;
   };
-  const isFit = async (client: ClickHouseClient, options: SelectOptions): Promise<boolean> => {
+  const isFit = (client: ClickHouseClient, timeoutMs: number): Promise<boolean> => {
     const last = trials.get(client);
-    if (last && (performance.now() - last.atMs < AGAIN_MS || (await last.isFit))) return last.isFit;
-    const trial = { atMs: performance.now(), isFit: tried(client, options) };
+    if (last && performance.now() - last.atMs < TRIAL_MS) return last.isFit;
+    const trial = { atMs: performance.now(), isFit: tried(client, timeoutMs) };
     trials.set(client, trial);
     return trial.isFit;
   };
+  const answerOf = async (
+    client: ClickHouseClient,
+    question: Question,
+    ends: AbortSignal,
+  ): Promise<unknown[][]> => {
+    const id = identifierOf(question.project);
+    let ended: Promise<void> | null = null;
+    try {
+      return await ask(client, question, id, ends);
+    } catch (error) {
+      // ClickHouse does not see in the midst of a join that nobody waits any more.
+      if (ends.aborted) ended = kill(client, id);
+      throw error;
+    } finally {
+      // Its place is taken for as long as it runs there.
+      void Promise.resolve(ended).then(() => turns.leave(question.project));
+    }
+  };
   return async (client, question, options) => {
-    if (!(await isFit(client, options))) return null;
-    return bounded(options, async (ends) =>
-      rowsOf(await ask(client, question, ends), question, options),
-    ).catch((error: unknown) => {
+    if (Buffer.byteLength(question.project) > MOST_PROJECT_BYTES) return null;
+    return bounded(options, async (ends) => {
+      if (!(await isFit(client, options.timeoutMs))) return null;
+      await turns.enter(ends, question.project);
+      return rowsOf(await answerOf(client, question, ends), question, options);
+    }).catch((error: unknown) => {
       if (!(error instanceof ClickHouseError)) throw error;
-      if (OF_USER.includes(error.code)) tell(error.message);
+      if (UNKNOWN_USER.includes(error.code))
+        trials.set(client, { atMs: performance.now(), isFit: Promise.resolve(false) });
+      if ([...UNKNOWN_USER, ...FORBIDDEN].includes(error.code)) tell(error.message);
       return null;
     });
   };
 }
+
+/** Settings of the user without which answers are others, or statements not bounded, and the values that they may have. */
+const WANTED_SETTINGS: readonly (readonly [
+  name: string,
+  is: (value: string) => boolean,
+  wanted: string,
+])[] = [
+  ['readonly', (value) => value === '1', '1'],
+  ['session_timezone', (value) => value === 'UTC', 'UTC'],
+  ['date_time_output_format', (value) => value === 'iso', 'iso'],
+  ['output_format_json_quote_64bit_integers', (value) => /^(?:1|true)$/.test(value), '1'],
+  ['max_execution_time', (value) => Number(value) > 0, 'a limit'],
+  ['max_result_bytes', (value) => Number(value) > 0, 'a limit'],
+];
+
+/** A right that `readerStatements` gives: to read one of the tables. */
+const GRANT = /^GRANT SELECT(?:\(.*\))? ON (?:[`\w]+\.)?`?([^`.]+)`? TO /;
 
 /** Returns what is wrong with the user, in words. Throws AppError, and ClickHouseError for a user who is refused. */
 export async function readerFaults(
@@ -89,31 +150,40 @@ export async function readerFaults(
   options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<string[]> {
   return bounded(options, async (ends) => {
-    const faults: string[] = [];
+    const project = randomUUID();
+    const known = new Set(allSources().flatMap(tablesOf));
     const answersTo = async (sql: string) =>
-      (await ask(client, { sql, values: {}, project: randomUUID() }, ends)).at(2)?.at(0);
-    const readonly = await answersTo("select getSetting('readonly') as c");
-    if (Number(readonly) !== 1)
-      faults.push(`its setting readonly is ${readonly}, and 1 is expected`);
-    for (const table of tables) {
-      const rows = await answersTo(
-        `select count() as c from (select id from ${named(table)} limit 1)`,
-      );
-      if (Number(rows) !== 0) faults.push(`it sees rows of ${table} whatever the project`);
-    }
+      (await ask(client, { sql, values: {} }, identifierOf(project), ends)).slice(2);
+    const settings = WANTED_SETTINGS.map(([name]) => `toString(getSetting('${name}'))`);
+    const [values = []] = await answersTo(`select ${settings.join(', ')}`);
+    const faults = WANTED_SETTINGS.flatMap(([name, is, wanted], i) =>
+      is(String(values[i]))
+        ? []
+        : [`its setting ${name} is ${values[i]}, and ${wanted} is expected`],
+    );
+    const others = (await answersTo('show grants'))
+      .map(([grant]) => String(grant))
+      .filter((grant) => !known.has(GRANT.exec(grant)?.[1] ?? ''));
+    for (const grant of others) faults.push(`it has more rights than it needs: ${grant}`);
+    const [rows = []] = await answersTo(
+      `select ${tables.map((table) => `(select count() from (select id from ${named(table)} limit 1))`).join(', ')}`,
+    );
+    for (const [i, table] of tables.entries())
+      if (Number(rows[i]) !== 0) faults.push(`it sees rows of ${table} whatever the project`);
     return faults;
   });
 }
 
 async function ask(
   client: ClickHouseClient,
-  { sql, values, project }: Omit<Question, 'columns'>,
+  { sql, values }: Pick<Question, 'sql' | 'values'>,
+  id: string,
   signal: AbortSignal,
 ): Promise<unknown[][]> {
   const answer = await client.query({
     query: sql,
     query_params: values,
-    query_id: identifierOf(project),
+    query_id: id,
     format: 'JSONCompactEachRowWithNamesAndTypes',
     abort_signal: signal,
   });
@@ -160,10 +230,11 @@ function readerOf(type: string): Reader {
         return (value) =>
           Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, of(each)]));
       }
+      // As the setting date_time_output_format has them: in UTC, whatever their zone is.
       case 'DateTime64':
-        return (value) => withMicros(String(value).replace(' ', 'T'));
+        return (value) => withMicros(String(value).replace('Z', ''));
       case 'DateTime':
-        return (value) => String(value).replace(' ', 'T');
+        return (value) => String(value).replace('Z', '');
       case 'Bool':
         return (value) => (value ? 1 : 0);
       default:

@@ -167,8 +167,9 @@ async function askedThere(
   const { asked, query } = question;
   if (asked.dialect !== 'clickhouse' || !query.unionThere) return null;
   const translation = await translated('all');
-  const rows = await forwarded.ask({ ...question, text: asked.text, translation });
-  return rows && { rows, sources: sourcesOf(translation, query) };
+  const sources = sourcesOf(translation, query);
+  const rows = await forwarded.ask({ ...question, text: asked.text, translation, sources });
+  return rows && { rows, sources };
 }
 
 /** `counting`: for rows that may stand for several. Throws Uncountable then. */

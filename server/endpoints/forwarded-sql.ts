@@ -1,4 +1,4 @@
-import { allSources } from '../../ingest/index.ts';
+import { allSources, type Source } from '../../ingest/index.ts';
 import { attributeColumn, forClickHouse, type Translation } from '../caller-sql/index.ts';
 import { type Answers, tablesOf, unionRows } from '../clickhouse/index.ts';
 import type { Rows, Store } from '../store/index.ts';
@@ -15,6 +15,8 @@ export interface ForwardedQuestion {
   readonly text: string;
   /** Of that text: it was checked. */
   readonly translation: Pick<Translation, 'columns' | 'limit' | 'offset'>;
+  /** Whose rows it reads: those that its WHERE does not rule out. */
+  readonly sources: readonly Source[];
   readonly query: SavedQuery;
   readonly values: Values;
   readonly signal: AbortSignal;
@@ -25,7 +27,7 @@ export function createForwardedSql(
   answers: Pick<Answers, 'ask'>,
 ): ForwardedSql {
   return {
-    async ask({ text, translation, query, values, signal }) {
+    async ask({ text, translation, sources, query, values, signal }) {
       const { union, unionThere: view } = query;
       if (!union || !view) return null;
       const { columns, limit, offset } = translation;
@@ -34,7 +36,10 @@ export function createForwardedSql(
       const asked = { view: union, map: view.map, limit, offset, others };
       const statement = forClickHouse(text, asked);
       if (!statement) return null;
-      const rows = unionRows(view, members, statement.attributes, (name) =>
+      // ClickHouse would plan the rows of all sources before it finds that it needs none of them.
+      const read = [...members].filter(([source]) => sources.includes(source));
+      const sets = new Map(read.length > 0 ? read : [...members].slice(0, 1));
+      const rows = unionRows(view, sets, statement.attributes, (name) =>
         attributeColumn(view.map, name),
       );
       const project = values[PINNED_PROJECT] ?? values.project;

@@ -21,6 +21,7 @@ import { createParquet, type Parquet } from './read/parquet.ts';
 import { openQueryPool, type QueryPool } from './read/pool.ts';
 import { type QueryRows, queryRows } from './read/query-rows.ts';
 import { createSpans, newestBytes, type Span } from './read/time-span.ts';
+import type { TurnsOptions } from './read/turns.ts';
 import { createRejected, type Rejected } from './rejected.ts';
 import { createRetention, type Retention } from './retention/index.ts';
 import { addSourceTables, type FormerSource } from './source-tables.ts';
@@ -57,6 +58,7 @@ export type { Plain, ValueKind } from './plain-values.ts';
 export { isoUtc, microsOf } from './plain-values.ts';
 export type { PoolStats as PoolUse, QueryPool as Readers, RowColumn, Rows } from './read/pool.ts';
 export type { Span } from './read/time-span.ts';
+export { createTurns } from './read/turns.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
 export { SourceRefused } from './source-tables.ts';
@@ -99,10 +101,12 @@ const QUEUE = 64;
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
 const ENTRY_READERS = 2;
-const SANDBOX_READERS = 3;
-const SANDBOX_QUEUE = 32;
-/** What SQL of one project may take of these: the others' need not wait for it. */
-const OF_PROJECT = { connections: 2, queue: 24 };
+/** How many statements of callers run and wait; those of one project may take a part: the others' need not wait for it. */
+export const CALLER_TURNS: TurnsOptions = {
+  running: 3,
+  waiting: 32,
+  ofOwner: { running: 2, waiting: 24 },
+};
 
 /** How often a saved query that lacks memory is asked again, and after what time. */
 const MEMORY_TRIES = 3;
@@ -195,21 +199,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       graceMs: options.graceMs ?? GRACE_MS,
       onStuck: options.onStuck ?? options.onFatal,
     };
-    const readers = await openQueryPool(engine, { connections: READERS, queue: QUEUE, ...ends });
+    const readers = await openQueryPool(engine, { running: READERS, waiting: QUEUE, ...ends });
     const own = await openQueryPool(engine, {
-      connections: OWN_READERS,
-      queue: OWN_QUEUE,
+      running: OWN_READERS,
+      waiting: OWN_QUEUE,
       ...ends,
     });
     const callerPool = await openQueryPool(engine, {
-      connections: SANDBOX_READERS,
-      queue: SANDBOX_QUEUE,
-      ofOwner: OF_PROJECT,
+      ...CALLER_TURNS,
       ...ends,
     });
     const entryPool = await openQueryPool(engine, {
-      connections: ENTRY_READERS,
-      queue: QUEUE,
+      running: ENTRY_READERS,
+      waiting: QUEUE,
       ...ends,
     });
     const endCallers = (most?: number) =>

@@ -7,6 +7,8 @@ import { readConfig } from '../../server/config/config.ts';
 import { membersOf } from '../../server/config/members.ts';
 
 export const READER = 'tailpond_reader';
+/** Like that one, but he may read any table. */
+export const FREE_READER = 'free_reader';
 
 /**
  * The configuration of a server with the user that `tailpond clickhouse schema --reader` makes: the library of the engine keeps no users
@@ -25,6 +27,12 @@ export function readerConfig(folder: string): string {
     ),
   );
   const policies = tables.map((source) => `<${source}><filter>${xml(POLICY)}</filter></${source}>`);
+  const reader = (name: string, more = '') =>
+    user(
+      name,
+      'reader',
+      `<grants>${grants.join('')}${more}</grants><databases><default>${policies.join('')}</default></databases>`,
+    );
   const settings = Object.entries(READER_SETTINGS).map(
     ([name, value]) => `<${name}>${value}</${name}>`,
   );
@@ -34,7 +42,7 @@ export function readerConfig(folder: string): string {
     `<clickhouse>
 <profiles><default/><reader>${settings.join('')}</reader></profiles>
 <quotas><default/></quotas>
-<users>${user('default', 'default')}${user(READER, 'reader', `<grants>${grants.join('')}</grants><databases><default>${policies.join('')}</default></databases>`)}</users>
+<users>${user('default', 'default')}${reader(READER)}${reader(FREE_READER, '<query>GRANT SELECT ON *.*</query>')}</users>
 </clickhouse>`,
   );
   return `<users_config>${path}</users_config>`;

@@ -7,10 +7,10 @@ import { membersOf } from '../../server/config/members.ts';
 import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
-import { READER, readerConfig } from '../clickhouse/reader.ts';
+import { FREE_READER, READER, readerConfig } from '../clickhouse/reader.ts';
 import type { ClickHouseServer } from '../clickhouse/server.ts';
 import { CORNERS, STATEMENTS_OF_CLIENTS } from '../support/clickhouse-statements.ts';
-import { eventually, type Service, withService } from '../support/helpers.ts';
+import { eventually, type Service, TOKEN, withService } from '../support/helpers.ts';
 import { ODD_KEYS, otelEntries, otelStatement } from '../support/otel-logs.ts';
 
 const STATEMENTS = 120;
@@ -55,6 +55,10 @@ describe('SQL of callers that ClickHouse is asked itself', () => {
                 expect(theirs?.status, `${sql} ${JSON.stringify(theirs?.body)}`).to.equal(200);
                 expect(linesOf(theirs), `${project}: ${sql}`).to.deep.equal(linesOf(mine));
               }
+            expect(warningsOf(other)).to.deep.equal([]);
+            // Longer than an identifier may be: over fetched rows.
+            const nobody = await ask(other, 'select count() as n from logs', 'y'.repeat(8000));
+            expect(nobody.body.result).to.deep.equal([{ n: 0 }]);
           },
           { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: READER } },
         ),
@@ -111,17 +115,56 @@ describe('SQL of callers that ClickHouse is asked itself', () => {
         },
         { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: READER } },
       );
-      // Who sees the rows of all projects is not asked as, and the log says so.
+      // A user who sees the rows of all projects, or who may read other tables, is not used, and the log says so.
+      for (const [name, reason] of [
+        ['default', /its setting readonly is 0.*sees rows of edge_logs whatever the project/],
+        [FREE_READER, /it has more rights than it needs: GRANT SELECT ON \*\.\*/],
+      ] as const)
+        await withService(
+          join(folder, name),
+          async (service) => {
+            const { status, body } = await ask(service, QUANTILE, 'p');
+            expect([status, body.code]).to.deep.equal([400, 'QUERY_TOO_LARGE']);
+            expect(warningsOf(service).join()).to.match(reason);
+          },
+          { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: name } },
+        );
+    },
+    withReader,
+  );
+
+  clickhouseIt(
+    'runs some at a time, and ends what nobody waits for',
+    async (server, folder) => {
+      await manyRows(server);
+      const slow = (n: number) =>
+        `select count() as n from logs as a cross join (select id from logs limit 20000) as b where position(a.id, concat(b.id, '${n}')) > 0`;
+      const running = async () => {
+        const answer = await server.client.query({
+          query: "select user from system.processes where query_id like 'tailpond.%'",
+          format: 'JSONCompactEachRow',
+        });
+        return (await answer.json<string[]>()).map(([user]) => user);
+      };
       await withService(
-        join(folder, 'unlocked'),
+        folder,
         async (service) => {
-          const { status, body } = await ask(service, QUANTILE, 'p');
-          expect([status, body.code]).to.deep.equal([400, 'QUERY_TOO_LARGE']);
-          expect(service.log.map(({ msg }) => msg).join()).to.match(
-            /user default of ClickHouse is not asked as: its setting readonly is 0.*sees rows of edge_logs whatever the project/,
-          );
+          const leaving = new AbortController();
+          const asked = Array.from({ length: 8 }, (_, n) => {
+            const search = new URLSearchParams({ project: 'p', sql: slow(n) });
+            return fetch(`${service.url}/api/endpoints/query/logs.all.otel?${search}`, {
+              headers: { 'X-API-KEY': TOKEN },
+              signal: leaving.signal,
+            }).catch(() => null);
+          });
+          await eventually(async () => expect(await running()).to.deep.equal([READER, READER]));
+          leaving.abort();
+          await Promise.all(asked);
+          await eventually(async () => expect(await running()).to.deep.equal([]));
+          expect((await ask(service, QUANTILE, 'q')).body.result).to.deep.equal([{ q: 500, n: 1 }]);
+          expect(warningsOf(service)).to.deep.equal([]);
         },
-        { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: 'default' } },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: READER } },
       );
     },
     withReader,
@@ -160,6 +203,10 @@ async function manyRows({ client }: ClickHouseServer): Promise<void> {
 function ask({ get }: Service, sql: string, project: string) {
   const search = new URLSearchParams({ project, ...(sql === '' ? {} : { sql }) });
   return get(`/api/endpoints/query/logs.all.otel?${search}`);
+}
+
+function warningsOf({ log }: Service): string[] {
+  return log.filter(({ level }) => Number(level) >= 40).map(({ msg }) => String(msg));
 }
 
 /** Rows as they are written, in an order of their own. */

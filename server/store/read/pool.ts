@@ -5,6 +5,7 @@ import { asEngineError, RowsEndedEarly } from '../errors.ts';
 import { type Plain, plain, typeName, type ValueKind, valueKind } from '../plain-values.ts';
 import { type Described, describe } from './describe.ts';
 import { withLiterals } from './literals.ts';
+import { createTurns, type TurnsOptions } from './turns.ts';
 
 /** A column of an answer; `type` as SQL calls it. */
 export interface RowColumn {
@@ -79,13 +80,8 @@ const PROBE_MS = 4000;
 /** One `interrupt()` that meets the query at its start or end is lost, so it is repeated. */
 const INTERRUPT_MS = 20;
 
-export interface QueryPoolOptions {
-  /** How many queries run at a time; the pools together have fewer than libuv has threads, which queries block. */
-  readonly connections: number;
-  /** How many more may wait. */
-  readonly queue: number;
-  /** How many of both one owner's queries may take; as many as there are by default. */
-  readonly ofOwner?: { readonly connections: number; readonly queue: number };
+/** So many queries run at a time as there are connections; the pools together have fewer than libuv has threads, which queries block. */
+export interface QueryPoolOptions extends TurnsOptions {
   /** Bounds the wait for a connection and the query. */
   readonly timeoutMs: number;
   /** How long a query may go on after it was interrupted at its time limit. */
@@ -93,16 +89,9 @@ export interface QueryPoolOptions {
   readonly onStuck: (error: Error) => void;
 }
 
-/** A query that waits for a connection. */
-interface Waiting {
-  readonly owner: string | undefined;
-  serve(): void;
-}
-
 /** Opens a small pool of connections that only read. */
 export async function openQueryPool(engine: Engine, options: QueryPoolOptions): Promise<QueryPool> {
-  const { connections, queue, timeoutMs, graceMs, onStuck } = options;
-  const ofOwner = options.ofOwner ?? { connections, queue };
+  const { running: connections, waiting: queue, timeoutMs, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < connections; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
@@ -112,64 +101,18 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   const running = new Set<Promise<unknown>>();
   /** Those that have a connection, the oldest first. */
   const endings = new Map<AbortController, Promise<unknown>>();
-  const waiting: Waiting[] = [];
-  /** Whom each query that has a connection is for. */
-  const owners: (string | undefined)[] = [];
-  let held = false;
-
-  const mayRun = (owner: string | undefined) => countOf(owners, owner) < ofOwner.connections;
-  const mayWait = (owner: string | undefined) => {
-    const places = waiting.map((each) => each.owner);
-    return places.length < queue && countOf(places, owner) < ofOwner.queue;
-  };
+  const turns = createTurns(options);
 
   const lease = async (signal: AbortSignal, owner?: string): Promise<DuckDBConnection> => {
-    signal.throwIfAborted();
-    if (!held && idle.length > 0 && mayRun(owner)) return taken(owner);
-    if (!mayWait(owner)) throw new AppError('OVERLOADED');
-    return new Promise((resolve, reject) => {
-      const serve = () => {
-        signal.removeEventListener('abort', leave);
-        resolve(taken(owner));
-      };
-      const own = { owner, serve };
-      const leave = () => {
-        waiting.splice(waiting.indexOf(own), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      waiting.push(own);
-    });
-  };
-
-  const taken = (owner: string | undefined): DuckDBConnection => {
+    await turns.enter(signal, owner);
     const connection = idle.pop();
     if (!connection) throw new Error('BUG: no connection is idle');
-    owners.push(owner);
     return connection;
   };
 
-  const serveNext = () => {
-    while (!held && idle.length > 0) {
-      // Of those that may, the one whose owner has the fewest running, and has waited longest.
-      const able = waiting.filter(({ owner }) => mayRun(owner));
-      const fewest = Math.min(...able.map(({ owner }) => countOf(owners, owner)));
-      const next = able.find(({ owner }) => countOf(owners, owner) === fewest);
-      if (!next) return;
-      waiting.splice(waiting.indexOf(next), 1);
-      next.serve();
-    }
-  };
-
   const release = (connection: DuckDBConnection, owner?: string) => {
-    owners.splice(owners.indexOf(owner), 1);
     idle.push(connection);
-    serveNext();
-  };
-
-  const resume = () => {
-    held = false;
-    serveNext();
+    turns.leave(owner);
   };
 
   // One at a time, whoever asks: on one connection they would wait for each other in threads of libuv's.
@@ -226,8 +169,7 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
     busy: () => idle.length < connections || probing !== null,
     drained: () => Promise.allSettled(running),
     stats: () => ({
-      running: connections - idle.length,
-      waiting: waiting.length,
+      ...turns.counts(),
       maxRunning: connections,
       maxWaiting: queue,
     }),
@@ -237,13 +179,13 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       await Promise.allSettled(oldest.map(([, rows]) => rows));
     },
     hold() {
-      held = !stopping.signal.aborted;
+      if (!stopping.signal.aborted) turns.hold();
     },
-    resume,
+    resume: turns.resume,
     stop: (reason) => stopping.abort(reason),
     async close() {
       stopping.abort(new AppError('DRAINING'));
-      resume();
+      turns.resume();
       // A query whose connection is closed under it locks itself out for ever, with its thread, in the engine's own code.
       const never = new AbortController().signal;
       await Promise.all(Array.from({ length: connections }, () => lease(never)));
@@ -253,11 +195,6 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       for (const connection of all) connection.closeSync();
     },
   };
-}
-
-/** Returns how many of `owners` are `owner`; 0 for queries of nobody, which may have all there is. */
-function countOf(owners: readonly (string | undefined)[], owner: string | undefined): number {
-  return owner === undefined ? 0 : owners.filter((each) => each === owner).length;
 }
 
 async function run(

@@ -131,8 +131,7 @@ const replacedOnce = takes({
     const at = sql`strpos(${text}, ${found})`;
     const before = expr('text', sql`substring(${text}, 1, ${at} - 1)`, [value]);
     const after = expr('text', sql`substring(${text}, ${at} + length(${found}))`, [value]);
-    const replaced = TEXTS.concat?.build([before, other as Expression, after], info);
-    if (!replaced) throw new Error('BUG: there is no concat');
+    const replaced = alias(TEXTS, 'concat').build([before, other as Expression, after], info);
     return {
       ...replaced,
       sql: sql`case when ${found} <> '' and ${at} > 0 then ${replaced.sql} else ${text} end`,

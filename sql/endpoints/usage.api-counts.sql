@@ -46,9 +46,13 @@ with requests as (
         or (url_base is null and contains(matched, beginning))
       )
       -- Where that is the whole expression, nothing is left to seek. What matches a part matches the whole, unless it is bound to an end.
+      -- regexp_matches may throw, so the engine would call it for each row: regexp_extract it calls for each value of a dictionary.
       and (
         regexp_full_match(@project::varchar, '[A-Za-z0-9_-]*')
-        or (not regexp_matches(@project::varchar, '[\\^$]') and regexp_matches(url_base, @project::varchar))
+        or (
+          not regexp_matches(@project::varchar, '[\^$]|\\[AzbB]')
+          and regexp_extract(url_base, @project::varchar) != ''
+        )
         or regexp_matches(matched, @project::varchar)
       )
   )

@@ -294,6 +294,12 @@ describe('usage.api-counts: what is counted', () => {
         await check('\\bx\\b', 1);
         await check('org\\z', 0);
         await check('(?m)^rest', 0);
+        await check('\\.org/rest/1', 1);
+        await check('\\w+\\.example\\.org', 3);
+        await check('\\Q.org/rest/2\\E', 1);
+        await check('rest/1\\b', 1);
+        await check('rest/1\\B', 0);
+        await check('(x1)*', 3);
       },
     ));
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { ClickHouseClient } from '@clickhouse/client';
+import { text } from 'node:stream/consumers';
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { allSources } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
 import { AppError } from '../errors.ts';
@@ -189,16 +190,43 @@ export async function checkReader(
 ): Promise<string[]> {
   const { reader, cluster } = config;
   const tables = cluster === null ? allSources() : allSources().flatMap(tablesOf);
-  const clients = clientsOf({ ...config, ...reader, urls: [url] });
-  const [client] = clients.values();
-  if (!client) return [];
+  const [client, forwarding] = [{ ...config, ...reader }, config].flatMap((user) => [
+    ...clientsOf({ ...user, urls: [url] }).values(),
+  ]);
+  if (!client || !forwarding) return [];
   try {
     const faults = await readerFaults(client, tables, { timeoutMs: CHECK_MS, signal });
-    return faults.map((fault) => `the user ${reader?.user}: ${fault}`);
+    const may = await mayEndQueries(forwarding, signal);
+    return [
+      ...faults.map((fault) => `the user ${reader?.user}: ${fault}`),
+      ...(may
+        ? []
+        : [
+            `the user ${config.user} cannot end a query whose caller has left: grant kill query on *.* to ${config.user}`,
+          ]),
+    ];
   } finally {
     await client.close();
+    await forwarding.close();
   }
 }
+
+/** Whether a user may end queries of others; true where the server is too old to say. */
+async function mayEndQueries(client: ClickHouseClient, signal: AbortSignal): Promise<boolean> {
+  try {
+    // The statement takes no FORMAT, which `query` would add.
+    const { stream } = await client.exec({
+      query: 'check grant kill query on *.*',
+      abort_signal: signal,
+    });
+    return (await text(stream)).trim() !== '0';
+  } catch (error) {
+    if (error instanceof ClickHouseError && error.code === SYNTAX_ERROR) return true;
+    throw error;
+  }
+}
+
+const SYNTAX_ERROR = '62';
 
 const CHECK_MS = 30_000;
 /** A query that does not end for so long is left to its own time limit. */

@@ -119,10 +119,20 @@ export function createCallerSql(
   const overFetched = async (question: Question): Promise<Answer> => {
     if (!fetched) throw new Error('BUG: nothing is fetched');
     const translated = translator(question, store, remembered);
-    const there = forwarded && (await askedThere(question, translated, forwarded));
-    if (there) return there;
+    const translation = await translated('all');
+    const fetching = { ...question, translation };
     const ask = (translation: Translation) => (sql: string) =>
       answered({ ...translation, sql, newest: null }, question, store, newest, 'all');
+    const wanted = translation.newest?.rows;
+    if (wanted !== undefined && sourcesOf(translation, question.query).length === 1) {
+      const isEnough = ({ rows }: Answer) => rows.truncated || rows.rows.length >= wanted;
+      const answer = await fetched
+        .overNewest(fetching, ask(translation), isEnough)
+        .catch(unless('QUERY_TOO_LARGE'));
+      if (answer) return answer;
+    }
+    const there = forwarded && (await askedThere(question, translation, forwarded));
+    if (there) return there;
     const counting = await translated('all', true).catch((error: unknown) => {
       if (error instanceof Uncountable) return null;
       throw error;
@@ -131,22 +141,9 @@ export function createCallerSql(
       counting &&
       (await fetched
         .overCounted({ ...question, translation: counting }, ask(counting))
-        .catch((error: unknown) => {
-          // A sum of the largest numbers, which are too large once they are multiplied.
-          if (error instanceof AppError && error.code === 'SQL_INVALID') return null;
-          throw error;
-        }));
-    if (counted) return counted;
-    const translation = await translated('all');
-    const fetching = { ...question, translation };
-    const wanted = translation.newest?.rows;
-    if (wanted === undefined || sourcesOf(translation, question.query).length !== 1)
-      return fetched.over(fetching, ask(translation));
-    return fetched.overNewest(
-      fetching,
-      ask(translation),
-      ({ rows }) => rows.truncated || rows.rows.length >= wanted,
-    );
+        // A sum of the largest numbers, which are too large once they are multiplied.
+        .catch(unless('SQL_INVALID')));
+    return counted ?? fetched.over(fetching, ask(translation));
   };
   return {
     async run(question) {
@@ -158,15 +155,22 @@ export function createCallerSql(
   };
 }
 
-/** The answer of what holds the rows, where that is asked the statement itself; null elsewhere. Throws what `Translator` does first. */
+/** Gives null in the place of an error with this code. */
+function unless(code: AppError['code']): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof AppError && error.code === code) return null;
+    throw error;
+  };
+}
+
+/** The answer of what holds the rows, where that is asked the statement itself; null elsewhere. */
 async function askedThere(
   question: Question,
-  translated: Translator,
+  translation: Translation,
   forwarded: ForwardedSql,
 ): Promise<Answer | null> {
   const { asked, query } = question;
   if (asked.dialect !== 'clickhouse' || !query.unionThere) return null;
-  const translation = await translated('all');
   const sources = sourcesOf(translation, query);
   const rows = await forwarded.ask({ ...question, text: asked.text, translation, sources });
   return rows && { rows, sources };

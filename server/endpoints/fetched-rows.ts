@@ -15,14 +15,14 @@ export interface FetchedRows {
   /** Fetches what the statement reads of the rows that its views may give, and runs `ask` with the statement over them. */
   over<T>(question: Fetching, ask: (sql: string) => Promise<T>): Promise<T>;
   /**
-   * The same for a question of the newest rows of one source: over some of the newest, over more, and over all that may be fetched, until
-   * an answer is enough.
+   * The same for a question of the newest rows of one source: over some of the newest, and over more, until an answer is enough. Null where
+   * none is.
    */
   overNewest<T>(
     question: Fetching,
     ask: (sql: string) => Promise<T>,
     isEnough: (answer: T) => boolean,
-  ): Promise<T>;
+  ): Promise<T | null>;
   /**
    * The same for a statement that takes rows which stand for several: rows between which it does not tell are counted where they are. Null
    * where it tells between too many: by their timestamps.
@@ -135,12 +135,12 @@ export function createFetchedRows(
       for (const count of NEWEST) {
         const { from, rows } = await answers.newest({ source, ...bounds }, count, question.signal);
         // These are all there are.
-        if (rows < count) break;
+        if (rows < count) return over(question, wanted, bounds, ask);
         // With those that have the timestamp of the last, so that no older row comes before any.
         const answer = await over(question, wanted, { ...bounds, from }, ask);
         if (isEnough(answer)) return answer;
       }
-      return over(question, wanted, bounds, ask);
+      return null;
     },
     async overCounted(question, ask) {
       const counted = await momentsOf(question);

@@ -9,6 +9,8 @@ import { membersOf } from '../../server/config/members.ts';
 export const READER = 'tailpond_reader';
 /** Like that one, but he may read any table. */
 export const FREE_READER = 'free_reader';
+/** Who may forward rows, and nothing else. */
+export const FORWARDER = 'forwarder';
 
 /**
  * The configuration of a server with the user that `tailpond clickhouse schema --reader` makes: the library of the engine keeps no users
@@ -42,7 +44,7 @@ export function readerConfig(folder: string): string {
     `<clickhouse>
 <profiles><default/><reader>${settings.join('')}</reader></profiles>
 <quotas><default/></quotas>
-<users>${user('default', 'default')}${reader(READER)}${reader(FREE_READER, '<query>GRANT SELECT ON *.*</query>')}</users>
+<users>${user('default', 'default')}${reader(READER)}${reader(FREE_READER, '<query>GRANT SELECT ON *.*</query>')}${user(FORWARDER, 'default', '<grants><query>GRANT SELECT, INSERT ON default.*</query></grants>')}</users>
 </clickhouse>`,
   );
   return `<users_config>${path}</users_config>`;

@@ -8,6 +8,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { clickhouseIt } from '../../clickhouse/case.ts';
+import { FORWARDER, READER, readerConfig } from '../../clickhouse/reader.ts';
 import type { ClickHouseServer } from '../../clickhouse/server.ts';
 
 /** Runs `tailpond clickhouse …`; gives its exit code and all that it prints. */
@@ -79,6 +80,25 @@ describe('tailpond clickhouse', () => {
       await server.client.command({ query: `alter table auth_logs add column ${column}` });
       expect((await tailpond(['check'], env)).code).to.equal(0);
     },
+  );
+
+  clickhouseIt(
+    'check says that nobody can end what the user who reads has begun',
+    async (server) => {
+      const env = {
+        TAILPOND_CLICKHOUSE_URL: server.url,
+        TAILPOND_CLICKHOUSE_READER: READER,
+      };
+      const right = await tailpond(['check'], env);
+      expect(right.printed).to.include(`ok    ${server.url}: user ${READER}\n`);
+      expect(right.code).to.equal(0);
+      const wrong = await tailpond(['check'], { ...env, TAILPOND_CLICKHOUSE_USER: FORWARDER });
+      expect(wrong.printed.split('\n').filter((line) => line.startsWith('WRONG'))).to.deep.equal([
+        `WRONG ${server.url}: the user ${FORWARDER} cannot end a query whose caller has left: grant kill query on *.* to ${FORWARDER}`,
+      ]);
+      expect(wrong.code).to.equal(1);
+    },
+    { config: readerConfig },
   );
 
   clickhouseIt('check says that a cluster or a database is not there, once', async (server) => {

@@ -77,9 +77,9 @@ const MEMORY_SHARE = 12;
 /**
  * Until a checkpoint the rows of a run are in memory as they were and as they are: their texts may take so much of it, twice, …
  */
-const UNWRITTEN_SHARE = 14;
+const UNWRITTEN_SHARE = 20;
 /** … the write-ahead log, which holds them whole, so many bytes as this share, … */
-const LOG_SHARE = 6;
+const LOG_SHARE = 8;
 /**
  * … and nothing is begun while all together takes more than this share. An UPDATE that fails for want of memory leaves some of what it
  * took behind, until the database is closed.

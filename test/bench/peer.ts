@@ -16,7 +16,7 @@ import { drop, type Service } from './service.ts';
 import { median } from './statistics.ts';
 
 /** Each question is asked once before, and then so often. */
-const TIMES = 7;
+const TIMES = 15;
 /** PostgreSQL reads the whole table for most questions: it is asked less often. */
 const POSTGRES_TIMES = 1;
 /** The newest rows are settled when there are so many. */
@@ -25,7 +25,7 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 /** Of 50 projects, those with 22, 4 and 1 % of the lines; the time of a question is their mean. */
 const ASKED = [0, 4, 19];
 
-/** Questions of callers and searches, of settled rows over HTTP, next to ClickHouse's engine over the same lines. */
+/** Questions of callers and searches, of settled rows over HTTP, next to a ClickHouse server with the same lines. */
 export async function measurePeer(bench: Bench): Promise<Peer> {
   const { rows } = bench.options;
   const tables: PeerTable[] = [];

@@ -188,7 +188,7 @@ export function peerTable(table: PeerTable): string {
     typeof postgresMs === 'number' ? short(postgresMs) : '',
   ]);
   const of = table.projects === 1 ? 'one project' : `${table.projects} projects`;
-  const head = ['', 'tailpond, ms', 'ClickHouse engine, ms', 'ratio', 'PostgreSQL, ms'];
+  const head = ['', 'tailpond, ms', 'ClickHouse, ms', 'ratio', 'PostgreSQL, ms'];
   return [
     `${whole(table.rows)} edge lines of ${of}, metadata of ${table.arrays ? 'arrays' : 'objects'}. Settled in`,
     `${short(table.settleMs / 1000)} s; peak memory ${short(table.ingestPeakMb)} MB in ingest, ${short(table.settledPeakMb)} MB until settled;`,
@@ -307,7 +307,7 @@ function forwardingTables({
         'from the store, p50, ms',
         'p99',
       ],
-      answers.map(({ name, clickhouse, store }) => [name, ...ms(clickhouse), ...ms(store)]),
+      answers.map(({ name, clickhouse, store }) => [name, ...msOr(clickhouse), ...msOr(store)]),
     ),
     'SQL in ClickHouse’s dialect over `logs.all.otel`, of the project that has 28 % of the rows:',
     markdownTable(

@@ -160,11 +160,11 @@ export interface Forwarding {
   readonly fresh: readonly Latency[];
   /** What such lines cost the node and the server, processor seconds a second. */
   readonly cores: readonly { readonly node: number; readonly server: number }[];
-  /** The endpoints over HTTP, of the lines in ClickHouse and in a store. */
+  /** The endpoints over HTTP, of the lines in ClickHouse and in a store; null where a question is refused. */
   readonly answers: readonly {
     readonly name: string;
-    readonly clickhouse: Latency;
-    readonly store: Latency;
+    readonly clickhouse: Latency | null;
+    readonly store: Latency | null;
   }[];
   /** SQL of callers in ClickHouse's dialect, of one project, that ClickHouse is asked itself, and over fetched rows; null where it is refused. */
   readonly dialect: readonly {

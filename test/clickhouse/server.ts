@@ -171,7 +171,7 @@ function configuration(options: {
   <tmp_path>${folder}/tmp/</tmp_path>
   <user_files_path>${folder}/user_files/</user_files_path>
   <format_schema_path>${folder}/format_schemas/</format_schema_path>
-  <max_server_memory_usage>2000000000</max_server_memory_usage>
+  <max_server_memory_usage>4000000000</max_server_memory_usage>
   <mark_cache_size>67108864</mark_cache_size>
   ${more.includes('<users_config>') ? '' : DEFAULT_USER}
   ${more}

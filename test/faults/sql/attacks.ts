@@ -894,6 +894,16 @@ const ORACLES = group(
     BOTH,
   ],
   [
+    "a cast of a group's key",
+    'select event_message as m, count(*) as n from edge_logs group by m having cast(m as int64) > 0',
+    BOTH,
+  ],
+  [
+    'a cast outside the groups',
+    'select m from (select event_message as m, count(*) as n from edge_logs group by m) x where cast(m as int64) > 0',
+    BOTH,
+  ],
+  [
     'a date',
     'select count(*) as n from edge_logs where cast(event_message as timestamp) is null',
     BOTH,

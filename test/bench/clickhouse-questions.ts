@@ -38,7 +38,8 @@ const answers = await withClickHouse(join(job.folder, 'clickhouse'), async ({ cl
   const settings = { use_query_condition_cache: '0', default_format: 'JSONCompactEachRow' };
   return askAll(
     job,
-    async (query) => (await post(url, { query, ...settings })).split('\n').length - 1,
+    (query) => post(url, { query, ...settings }),
+    (body) => body.split('\n').length - 1,
   );
 });
 console.log(JSON.stringify(answers));

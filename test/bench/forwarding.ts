@@ -25,25 +25,46 @@ const LEAST_TIMES = 5;
 /** A node that forwards nothing for so long hangs. */
 const STALL_MS = 120_000;
 
-/** What ClickHouse does by itself with the lines of a file: the same table, one block after the other. */
-const INSERT = `insert into edge_logs (id, timestamp, project, event_message, metadata, ingested_at, path, url, host, _node, _seq)
-  select
-    id,
-    parseDateTime64BestEffort(timestamp, 6, 'UTC'),
-    project,
-    event_message,
-    metadata,
-    now64(6, 'UTC'),
-    simpleJSONExtractString(request, 'path'),
-    simpleJSONExtractString(request, 'url'),
-    simpleJSONExtractString(request, 'host'),
-    'bench',
-    0
-  from (
-    select *, simpleJSONExtractRaw(metadata, 'request') as request
+/**
+ * What ClickHouse does by itself with the lines of a file: the same table with the same columns, one block after the other. `members` are
+ * the columns of members, `metadata.request.method`.
+ */
+function insertOf(members: readonly string[]): string {
+  const names = members.map(quotedName).join(', ');
+  const paths = members.map((member) => member.split('.'));
+  const records = new Map(
+    paths.flatMap((path) =>
+      path.slice(2).map((_, i) => [path.slice(0, i + 2).join('.'), path.slice(0, i + 2)]),
+    ),
+  );
+  const found = (path: readonly string[]) =>
+    `simpleJSONExtractRaw(${quotedName(path.slice(0, -1).join('.'))}, '${path.at(-1)}')`;
+  return `insert into edge_logs
+      (id, timestamp, project, event_message, metadata, ingested_at, path, url, host, status, severity, ${names}, _node, _seq)
+    with ${[...records].map(([name, path]) => `${found(path)} as ${quotedName(name)}`).join(', ')},
+      toInt16OrNull(simpleJSONExtractRaw(\`metadata.response\`, 'status_code')) as found_status
+    select
+      id,
+      parseDateTime64BestEffort(timestamp, 6, 'UTC'),
+      project,
+      event_message,
+      metadata,
+      now64(6, 'UTC'),
+      simpleJSONExtractString(\`metadata.request\`, 'path'),
+      simpleJSONExtractString(\`metadata.request\`, 'url'),
+      simpleJSONExtractString(\`metadata.request\`, 'host'),
+      found_status,
+      multiIf(found_status >= 500, 'error', found_status >= 400, 'warn', found_status >= 100, 'info', null),
+      ${paths.map((path) => `nullIf(${found(path)}, '')`).join(', ')},
+      'bench',
+      0
     from input('id String, timestamp String, project String, event_message String, metadata String')
-  )
-  format JSONEachRow`;
+    format JSONEachRow`;
+}
+
+function quotedName(name: string): string {
+  return `\`${name}\``;
+}
 
 /** What log pages and people ask in ClickHouse's dialect. */
 const IN_DIALECT: readonly (readonly [name: string, sql: string])[] = [
@@ -269,10 +290,16 @@ async function inNode(
 }
 
 async function insertAlone(server: ClickHouseServer, { files }: Dataset) {
+  const members = await server.client.query({
+    query: `select name from system.columns
+      where database = currentDatabase() and table = 'edge_logs' and name like 'metadata.%' order by position`,
+    format: 'JSONEachRow',
+  });
+  const query = insertOf((await members.json<{ name: string }>()).map(({ name }) => name));
   const [used, begin] = [processorSeconds(server.pid()), performance.now()];
   for (const { path } of files)
     await server.client.exec({
-      query: INSERT,
+      query,
       values: createReadStream(path),
       clickhouse_settings: { input_format_json_read_objects_as_strings: 1, async_insert: 0 },
     });

@@ -7,6 +7,8 @@ interface PeerJob {
   readonly folder: string;
   readonly files: readonly DataFile[];
   readonly times: number;
+  /** How often each question is asked before. */
+  readonly warm: readonly number[];
   /** Of each project, the questions in the peer's SQL. */
   readonly worlds: readonly (readonly string[])[];
 }
@@ -17,16 +19,22 @@ export function peerJob(): PeerJob {
   return JSON.parse(process.argv[2] ?? '') as PeerJob;
 }
 
-/** Asks each question once, and then `times` times; `ask` gives how many rows the answer has. */
-export async function askAll(
-  { worlds, times }: Pick<PeerJob, 'worlds' | 'times'>,
-  ask: (question: string) => number | Promise<number>,
+/** Asks each question a few times, and then `times` times, which are timed. `rowsOf` gives how many rows an answer has. */
+export async function askAll<Question, Body>(
+  {
+    worlds,
+    times,
+    warm,
+  }: Pick<PeerJob, 'times' | 'warm'> & { readonly worlds: readonly (readonly Question[])[] },
+  ask: (question: Question) => Promise<Body>,
+  rowsOf: (body: Body) => number,
 ): Promise<Answers> {
   const answers: Answers[number][] = [];
   for (const questions of worlds) {
     const own: { ms: number; rows: number }[] = [];
-    for (const question of questions) {
-      const rows = await ask(question);
+    for (const [i, question] of questions.entries()) {
+      const rows = rowsOf(await ask(question));
+      for (let n = 1; n < (warm[i] ?? 1); n++) await ask(question);
       const ms: number[] = [];
       for (let n = 0; n < times; n++) {
         const begin = performance.now();

@@ -17,6 +17,8 @@ export type PeerKind = 'caller' | 'endpoint' | 'search' | 'histogram' | 'word';
 export interface PeerQuestion {
   readonly name: string;
   readonly kind: PeerKind;
+  /** Whether its answers are cached: `path` gives another question each time then. */
+  readonly isCached?: boolean;
   readonly path: (asked: Asked) => string;
   readonly clickhouse: (asked: Asked) => string;
   /** The same over PostgreSQL's table, whose metadata is JSONB. */
@@ -60,6 +62,7 @@ function counts(name: string, expression: (project: string, nth: number) => stri
   return {
     name,
     kind: 'endpoint',
+    isCached: true,
     path: ({ project }) => {
       const nth = asked++;
       const interval = nth % 16 < 8 ? 'daily' : '7day';

@@ -10,7 +10,11 @@ try {
   await createTable(client, 'edge_logs');
   for (const file of job.files) await copy(client, file);
   await client.query('vacuum analyze edge_logs');
-  const answers = await askAll(job, async (question) => (await client.query(question)).rows.length);
+  const answers = await askAll(
+    job,
+    (question) => client.query(question),
+    ({ rows }) => rows.length,
+  );
   console.log(JSON.stringify(answers));
 } finally {
   await close();

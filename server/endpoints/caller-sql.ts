@@ -17,7 +17,7 @@ import type { FetchedRows } from './fetched-rows.ts';
 import type { ForwardedSql } from './forwarded-sql.ts';
 import { createNewest, type Newest } from './newest-rows.ts';
 import type { Values } from './parameters.ts';
-import { NEWEST_FROM, type SavedQuery } from './query-file.ts';
+import { NEWEST_FROM, type SavedQuery, type Views } from './query-file.ts';
 
 /** An answer is put together in memory. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -54,6 +54,9 @@ interface Question {
   readonly values: Values;
   readonly signal: AbortSignal;
 }
+
+/** The same, once it is known what it may name. */
+type Viewed = Question & { readonly views: Views };
 
 type Answer = { readonly rows: Rows; readonly sources: readonly Source[] };
 
@@ -98,7 +101,7 @@ export function createCallerSql(
     const untilMs = performance.now() + ms;
     for (const view of views) if (placeOf(view) <= place) known.set(view, { place, untilMs });
   };
-  const attempt = async (question: Question, translated: Translator, place: number) => {
+  const attempt = async (question: Viewed, translated: Translator, place: number) => {
     const reach = REACHES[place] ?? 'all';
     const translation = await translated(reach);
     return answered(translation, question, store, newest, reach).catch(
@@ -116,7 +119,7 @@ export function createCallerSql(
       },
     );
   };
-  const overFetched = async (question: Question): Promise<Answer> => {
+  const overFetched = async (question: Viewed): Promise<Answer> => {
     if (!fetched) throw new Error('BUG: nothing is fetched');
     const translated = translator(question, store, remembered);
     const translation = await translated('all');
@@ -124,7 +127,7 @@ export function createCallerSql(
     const ask = (translation: Translation) => (sql: string) =>
       answered({ ...translation, sql, newest: null }, question, store, newest, 'all');
     const wanted = translation.newest?.rows;
-    if (wanted !== undefined && sourcesOf(translation, question.query).length === 1) {
+    if (wanted !== undefined && sourcesOf(translation, question.views).length === 1) {
       const isEnough = ({ rows }: Answer) => rows.truncated || rows.rows.length >= wanted;
       const answer = await fetched
         .overNewest(fetching, ask(translation), isEnough)
@@ -146,7 +149,8 @@ export function createCallerSql(
     return counted ?? fetched.over(fetching, ask(translation));
   };
   return {
-    async run(question) {
+    async run(asked) {
+      const question = { ...asked, views: await asked.query.views() };
       if (fetched) return overFetched(question);
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
@@ -165,13 +169,13 @@ function unless(code: AppError['code']): (error: unknown) => null {
 
 /** The answer of what holds the rows, where that is asked the statement itself; null elsewhere. */
 async function askedThere(
-  question: Question,
+  question: Viewed,
   translation: Translation,
   forwarded: ForwardedSql,
 ): Promise<Answer | null> {
-  const { asked, query } = question;
+  const { asked, query, views } = question;
   if (asked.dialect !== 'clickhouse' || !query.unionThere) return null;
-  const sources = sourcesOf(translation, query);
+  const sources = sourcesOf(translation, views);
   const rows = await forwarded.ask({ ...question, text: asked.text, translation, sources });
   return rows && { rows, sources };
 }
@@ -180,7 +184,7 @@ async function askedThere(
 type Translator = (reach: Reach, counting?: boolean) => Promise<Translation>;
 
 function translator(
-  { asked, query, values: given, signal }: Question,
+  { asked, query, views, values: given, signal }: Viewed,
   store: Readers,
   remembered: Remembered,
 ): Translator {
@@ -196,7 +200,7 @@ function translator(
     trees.set(statement, tree);
     return tree;
   };
-  const { views, maxRows } = query;
+  const { maxRows } = query;
   const ofQuery =
     remembered.get(query) ??
     new LRUCache<string, Translation>({
@@ -228,11 +232,12 @@ function translator(
 
 async function answered(
   translation: Translation,
-  { asked, query, values, signal }: Question,
+  question: Viewed,
   store: Readers,
   newest: Newest,
   reach: Reach,
 ): Promise<Answer> {
+  const { asked, query, views, values, signal } = question;
   const { maxRows } = query;
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
@@ -242,8 +247,8 @@ async function answered(
       { maxRows, signal, owner: ownerOf(values), ...limits },
     );
   try {
-    const rows = withMaps(await run(translation, query, values, newest, ask), translation.maps);
-    return { rows, sources: sourcesOf(translation, query) };
+    const rows = withMaps(await run(translation, question, newest, ask), translation.maps);
+    return { rows, sources: sourcesOf(translation, views) };
   } catch (error) {
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
     throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
@@ -265,9 +270,9 @@ function withMaps(rows: Rows, maps: readonly number[]): Rows {
 }
 
 /** The sources whose rows the views of a statement give. */
-function sourcesOf({ views }: Translation, query: SavedQuery): Source[] {
-  const read = [...views].flatMap((view) => query.views.get(view)?.tables ?? []);
-  return [...new Set(read)].filter(isSource);
+function sourcesOf({ views: read }: Translation, views: Views): Source[] {
+  const tables = [...read].flatMap((view) => views.get(view)?.tables ?? []);
+  return [...new Set(tables)].filter(isSource);
 }
 
 /** The whole message: others quote what the caller wrote. */
@@ -281,8 +286,7 @@ function mayBeBeyondReach(error: unknown): boolean {
 
 function run(
   { sql, newest: question, views: reads }: Translation,
-  { windows, views }: SavedQuery,
-  values: Values,
+  { query: { windows }, views, values }: Viewed,
   newest: Newest,
   ask: (sql: string, more: Values, limits: { maxBytes?: number }) => Promise<Rows>,
 ): Promise<Rows> {

@@ -7,7 +7,13 @@ import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
 import type { Path, Shape } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Store, shipped } from '../store/index.ts';
 import type { Values } from './parameters.ts';
-import { ANY_PROJECT, NEWEST_FROM, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import {
+  ANY_PROJECT,
+  NEWEST_FROM,
+  PINNED_PROJECT,
+  type SavedQuery,
+  type Views,
+} from './query-file.ts';
 import type { FetchedNames } from './views.ts';
 
 /** Rows of sources that are fetched from where they were forwarded to, for one question. */
@@ -34,6 +40,7 @@ export interface FetchedRows {
 export interface Fetching {
   readonly translation: Pick<Translation, 'sql' | 'reads'>;
   readonly query: SavedQuery;
+  readonly views: Views;
   readonly values: Values;
   readonly signal: AbortSignal;
 }
@@ -103,9 +110,9 @@ export function createFetchedRows(
     }
   };
   /** The constants that a source's timestamps are compared with, µs since the epoch. Null without a way to know. */
-  const momentsOf = async ({ translation, query, values, signal }: Fetching) => {
+  const momentsOf = async ({ translation, views, values, signal }: Fetching) => {
     const [reads, ...others] = translation.reads;
-    const fetched = reads && query.views.get(reads.view)?.fetched;
+    const fetched = reads && views.get(reads.view)?.fetched;
     if (!reads || !fetched || others.length > 0 || fetched.moments === null) return null;
     const timestamps = [...fetched.columns].filter(([, column]) => column === 'timestamp');
     const names = timestamps.map(([name]) => name);
@@ -153,13 +160,13 @@ const EPOCH = new Date(0).toISOString();
 
 /** What of each source's rows a statement reads. */
 function wantedOf(
-  { translation, query }: Fetching,
+  { translation, views }: Fetching,
   counted: Counted | null,
   setOf: (source: Source) => MemberSet,
 ): Map<Source, Narrow> {
   const wanted = new Map<Source, Narrow>();
   for (const reads of translation.reads) {
-    const view = query.views.get(reads.view);
+    const view = views.get(reads.view);
     for (const source of (view?.tables ?? []).filter(isSource)) {
       const narrow = narrowOf(reads, setOf(source), view?.fetched, counted);
       const other = wanted.get(source);

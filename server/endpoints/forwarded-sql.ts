@@ -3,7 +3,13 @@ import { attributeColumn, forClickHouse, type Translation } from '../caller-sql/
 import { type Answers, tablesOf, unionRows } from '../clickhouse/index.ts';
 import type { Rows, Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
-import { ALL_PROJECTS, ANY_PROJECT, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
+import {
+  ALL_PROJECTS,
+  ANY_PROJECT,
+  PINNED_PROJECT,
+  type SavedQuery,
+  type Views,
+} from './query-file.ts';
 
 /** SQL of callers that ClickHouse is asked itself. */
 export interface ForwardedSql {
@@ -18,6 +24,7 @@ export interface ForwardedQuestion {
   /** Whose rows it reads: those that its WHERE does not rule out. */
   readonly sources: readonly Source[];
   readonly query: SavedQuery;
+  readonly views: Views;
   readonly values: Values;
   readonly signal: AbortSignal;
 }
@@ -27,11 +34,11 @@ export function createForwardedSql(
   answers: Pick<Answers, 'ask'>,
 ): ForwardedSql {
   return {
-    async ask({ text, translation, sources, query, values, signal }) {
+    async ask({ text, translation, sources, query, views, values, signal }) {
       const { union, unionThere: view } = query;
       if (!union || !view) return null;
       const { columns, limit, offset } = translation;
-      const others = new Set([...query.views.keys(), ...allSources().flatMap(tablesOf)]);
+      const others = new Set([...views.keys(), ...allSources().flatMap(tablesOf)]);
       others.delete(union);
       const asked = { view: union, map: view.map, limit, offset, others };
       const statement = forClickHouse(text, asked);

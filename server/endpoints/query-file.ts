@@ -49,11 +49,14 @@ export interface SavedQuery {
   /** The view that has the rows of all sources, and its columns of JSON that are maps. */
   readonly union: string | null;
   readonly maps: readonly string[];
-  /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in when the query is prepared. */
-  readonly views: ReadonlyMap<string, View>;
+  /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in as well, and asked when it is first wanted. */
+  views(): Promise<Views>;
   /** The sources that it reads; filled in as well. */
   readonly sources: readonly Source[];
 }
+
+/** The views of a query, by their names in lower case. */
+export type Views = ReadonlyMap<string, View>;
 
 /** The parameter that the server supplies to a query with `windows`. */
 export const NEWEST_FROM = 'newest_from';
@@ -188,7 +191,7 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     sql,
     clickhouse: null,
     unionThere: null,
-    views: new Map(),
+    views: async () => new Map(),
     sources: [],
   };
 }

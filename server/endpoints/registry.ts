@@ -32,6 +32,8 @@ export interface OpenEndpoints extends Endpoints {
   reload(): Promise<void>;
 }
 
+const OWN_FOLDER = join(ROOT, 'sql', 'endpoints');
+
 /** The endpoints of the files in these folders, as `loadEndpoints` reads them, until they are read again. */
 export async function openEndpoints(
   folders: readonly string[],
@@ -52,7 +54,7 @@ export async function openEndpoints(
 
 /** The folders of the files: those that come with tailpond, then the operator's. */
 export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): string[] {
-  return [join(ROOT, 'sql', 'endpoints'), ...(endpoints ? [resolve(endpoints)] : [])];
+  return [OWN_FOLDER, ...(endpoints ? [resolve(endpoints)] : [])];
 }
 
 type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment' | 'members'>;
@@ -60,7 +62,7 @@ type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment' | 'members'>;
 /**
  * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it; where rows are forwarded,
  * also its statement for ClickHouse, of the same name in the folder `clickhouse` beside it. Throws QueryFileError for the first that is not
- * right: nothing is served that could fail at the first request.
+ * right: nothing of an operator is served that could fail at the first request.
  */
 export async function loadEndpoints(
   folders: readonly string[],
@@ -76,6 +78,9 @@ export async function loadEndpoints(
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
     const { views, tables, sql } = await partsOf(query, store, isForwarded ? FETCHED : null);
+    const cached = once(views);
+    // Those of our own are right; to know them takes longer than all else of a start.
+    if (dirname(file) !== OWN_FOLDER) await cached();
     const there = join(dirname(file), 'clickhouse', basename(file));
     all.push({
       ...query,
@@ -86,7 +91,7 @@ export async function loadEndpoints(
         isForwarded && query.dialect === 'clickhouse' && query.union && existsSync(there)
           ? readUnion(query, there)
           : null,
-      views,
+      views: cached,
       sources: tables.filter(isSource),
     });
   }
@@ -94,6 +99,18 @@ export async function loadEndpoints(
     all,
     find: (nameOrId) =>
       all.find(({ name, id }) => name === nameOrId || id === nameOrId.toLowerCase()),
+  };
+}
+
+/** What `get` gave when it was asked first; it is asked again after it failed. */
+function once<T>(get: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | null = null;
+  return () => {
+    known ??= get().catch((error: unknown) => {
+      known = null;
+      throw error;
+    });
+    return known;
   };
 }
 

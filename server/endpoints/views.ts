@@ -9,7 +9,7 @@ import {
   type Store,
   shipped,
 } from '../store/index.ts';
-import type { SavedQuery } from './query-file.ts';
+import type { SavedQuery, Views } from './query-file.ts';
 
 /** The syntax tree of a statement, as far as it matters here. */
 interface Tree {
@@ -54,8 +54,8 @@ const MAX_ROWS = { maxRows: 1 };
 
 /** What a saved query is made of. */
 export interface Parts {
-  /** Its common table expressions, by their names in lower case: what SQL of a caller may name at its endpoint. None where it takes none. */
-  readonly views: ReadonlyMap<string, View>;
+  /** Its common table expressions: what SQL of a caller may name at its endpoint. None where it takes none. Asks the engine each time. */
+  views(): Promise<Views>;
   /** The tables of the store that it reads, without those of views that it does not use. */
   readonly tables: readonly string[];
   /** Its statement without the views that it does not use, which the engine would plan each time. */
@@ -94,11 +94,8 @@ export async function partsOf(
   const statement = await parsed(sql);
   const definitions = statement?.cte_map.map ?? [];
   const names = definitions.map(({ key }) => key.toLowerCase());
-  const views = new Map<string, View>();
   /** The tables that each of the views reads. */
   const tablesOf = new Map<string, readonly string[]>();
-  /** The rows of sources by the names of their views, with the columns of members. */
-  const wholes = new Map<string, Whole>();
   const tables = (part: unknown) => [
     ...new Set(
       namedBy(part).flatMap((name) => tablesOf.get(name) ?? [name.replace(/^main\./, '')]),
@@ -106,59 +103,66 @@ export async function partsOf(
   ];
   for (const { key, value } of definitions)
     tablesOf.set(key.toLowerCase(), tables(value.query.node));
-  // Each asks the engine some times, which is most of a start.
-  for (const [index, definition] of sandboxing ? definitions.entries() : []) {
-    const { key, value } = definition;
-    const { node } = value.query;
-    const earlier = neededBy(node, definitions.slice(0, index));
-    // One that names itself can be read by its name alone.
-    const recursive = node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
-    const alone = recursive
-      ? { ...recursive, cte_map: { map: [...earlier, definition] } }
-      : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
-    const body = await deserialized(alone);
-    const { columns, types } = await readers.describe(body);
-    const rows = earlier.length === 0 ? rowsOf(node) : null;
-    const own = rows && setOf(rows, readers.members);
-    const set = own && fetched ? shipped(own.set) : (own?.set ?? null);
-    const more = [
-      ...(fetched && rows ? [fetched.times] : []),
-      ...(set ? columnsOf(set, fetched !== null) : []),
-    ];
-    const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
-    const source = fetched ? withTables(wide, fetched, names) : wide;
-    if (rows) {
-      const called = (node: SelectNode) => ({
-        key,
-        value: { ...value, query: { ...value.query, node } },
+  /** Each asks the engine some times. */
+  const viewsOf = async (): Promise<Views> => {
+    const views = new Map<string, View>();
+    /** The rows of sources by the names of their views, with the columns of members. */
+    const wholes = new Map<string, Whole>();
+    for (const [index, definition] of sandboxing ? definitions.entries() : []) {
+      const { key, value } = definition;
+      const { node } = value.query;
+      const earlier = neededBy(node, definitions.slice(0, index));
+      // One that names itself can be read by its name alone.
+      const recursive =
+        node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
+      const alone = recursive
+        ? { ...recursive, cte_map: { map: [...earlier, definition] } }
+        : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
+      const body = await deserialized(alone);
+      const { columns, types } = await readers.describe(body);
+      const rows = earlier.length === 0 ? rowsOf(node) : null;
+      const own = rows && setOf(rows, readers.members);
+      const set = own && fetched ? shipped(own.set) : (own?.set ?? null);
+      const more = [
+        ...(fetched && rows ? [fetched.times] : []),
+        ...(set ? columnsOf(set, fetched !== null) : []),
+      ];
+      const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
+      const source = fetched ? withTables(wide, fetched, names) : wide;
+      if (rows) {
+        const called = (node: SelectNode) => ({
+          key,
+          value: { ...value, query: { ...value.query, node } },
+        });
+        const plain = fetched ? withTables(alone, fetched, names) : alone;
+        wholes.set(key.toLowerCase(), { plain: called(plain), wide: called(source), set });
+      }
+      const arms = key === union ? await armsOf(node, wholes, deserialized) : null;
+      views.set(key.toLowerCase(), {
+        name: key,
+        sql: fetched || set ? await deserialized(source) : body,
+        ...(fetched && rows
+          ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
+          : {}),
+        ...(set && own
+          ? { members: new Map([[own.name, memberColumns(set)]]), texts: textColumns(node) }
+          : {}),
+        ...(arms ? { arms } : {}),
+        columns: columns.flatMap((name, i) => {
+          const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
+          if (!kind) return [];
+          return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
+        }),
+        tables: tablesOf.get(key.toLowerCase()) ?? [],
       });
-      const plain = fetched ? withTables(alone, fetched, names) : alone;
-      wholes.set(key.toLowerCase(), { plain: called(plain), wide: called(source), set });
     }
-    const arms = key === union ? await armsOf(node, wholes, deserialized) : null;
-    views.set(key.toLowerCase(), {
-      name: key,
-      sql: fetched || set ? await deserialized(source) : body,
-      ...(fetched && rows
-        ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
-        : {}),
-      ...(set && own
-        ? { members: new Map([[own.name, memberColumns(set)]]), texts: textColumns(node) }
-        : {}),
-      ...(arms ? { arms } : {}),
-      columns: columns.flatMap((name, i) => {
-        const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
-        if (!kind) return [];
-        return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
-      }),
-      tables: tablesOf.get(key.toLowerCase()) ?? [],
-    });
-  }
+    return views;
+  };
   const main = statement && { ...statement, cte_map: { map: [] } };
   const needed = neededBy(main, definitions);
   const isAllNeeded = !main || needed.length === definitions.length;
   return {
-    views,
+    views: viewsOf,
     tables: tables(main),
     sql: isAllNeeded ? sql : await deserialized({ ...main, cte_map: { map: needed } }),
   };

@@ -4,8 +4,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { StoreBroken } from './errors.ts';
 
 /**
- * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own, then
- * checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws StoreBroken when the
+ * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own or, in a new
+ * database, all in one, then checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws StoreBroken when the
  * database was written by a newer version, naming both, or by another program; it is then left as it is.
  */
 export async function migrate(connection: DuckDBConnection, schema: string): Promise<void> {
@@ -32,14 +32,20 @@ export async function migrate(connection: DuckDBConnection, schema: string): Pro
       `The database has schema version ${current}, this version of tailpond knows up to ${newest}: install the newer one again`,
     );
   }
-  for (const [index, name] of files.entries()) {
-    const version = index + 1;
+  const missing = files.slice(current).map((name, i) => {
+    const version = current + i + 1;
     if (Number.parseInt(name, 10) !== version)
       throw new Error(`BUG: ${name} is not schema version ${version}`);
-    if (version <= current) continue;
+    return { version, sql: readFileSync(join(schema, name), 'utf8') };
+  });
+  // A new database gets all of them at once: each checkpoint writes the catalog anew.
+  const steps = current === 0 ? [missing] : missing.map((one) => [one]);
+  for (const step of steps) {
     await connection.run('begin');
-    await connection.run(readFileSync(join(schema, name), 'utf8'));
-    await connection.run(`insert into schema_version values (${version}, now()::timestamp)`);
+    for (const { version, sql } of step) {
+      await connection.run(sql);
+      await connection.run(`insert into schema_version values (${version}, now()::timestamp)`);
+    }
     await connection.run('commit');
     await connection.run('checkpoint');
   }

@@ -61,7 +61,7 @@ for (const { name, source, own, hand } of QUESTIONS) {
   }
   const world = {
     dialect: 'bigquery',
-    views: list.views,
+    views: await list.views(),
     parameters: new Map(),
     maxRows: MAX_ROWS,
   } as const;

@@ -8,7 +8,7 @@ import { type Answer, type Harness, type Way, withTwins } from './sql/harness.ts
 import { queries } from './sql/mutate.ts';
 
 const FEW = 300;
-const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 10_000 : 600));
+const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 10_000 : 300));
 /** As in the random histories: the short form is the same each time, the long form is new. */
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 78));
 const PATH = process.env.TAILPOND_TEST_PATH;

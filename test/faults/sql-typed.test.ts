@@ -5,7 +5,7 @@ import { withHarness } from './sql/harness.ts';
 import { TYPED } from './sql/typed.ts';
 
 const FEW = 300;
-const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 20_000 : 3000));
+const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 20_000 : 1000));
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 79));
 const PATH = process.env.TAILPOND_TEST_PATH;
 /** What the checker lets through, and the engine does not. */

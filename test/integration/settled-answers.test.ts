@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { BEYOND_REACH, type Reach, translate } from '../../server/caller-sql/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { PARSE } from '../../server/endpoints/caller-sql.ts';
-import type { SavedQuery } from '../../server/endpoints/query-file.ts';
+import type { Views } from '../../server/endpoints/query-file.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import type { Store } from '../../server/store/index.ts';
 import { randomOf } from '../bench/random.ts';
@@ -25,15 +25,13 @@ async function ask({ http }: Served, sql: string): Promise<string[]> {
   return (body.result as unknown[]).map((row) => JSON.stringify(row)).sort();
 }
 
-type Views = SavedQuery['views'];
-
 const made = new WeakMap<Store, Promise<Views>>();
 /** The views of `logs.all`. */
 function viewsOf(store: Store): Promise<Views> {
   const known =
     made.get(store) ??
     loadEndpoints([join(ROOT, 'sql/endpoints')], store).then(
-      (endpoints) => endpoints.find('logs.all')?.views ?? new Map(),
+      (endpoints) => endpoints.find('logs.all')?.views() ?? new Map(),
     );
   made.set(store, known);
   return known;

@@ -53,7 +53,8 @@ describe('tailpond clickhouse', () => {
       query: `create materialized view twice to again as select * from edge_logs where id like '%-7'`,
     });
     const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-    const drilled = tailpond(['drill', '--lines', '1000', '--kills', '1'], env);
+    // So many kills that it goes on for long after the first rows came.
+    const drilled = tailpond(['drill', '--lines', '1000', '--kills', '3'], env);
     while ((await rowsOf(server, 'again')) === 0);
     await server.client.command({
       query: 'insert into edge_logs select * from again settings insert_deduplicate = 0',

@@ -77,10 +77,10 @@ export async function loadEndpoints(
       throw new QueryFileError(file, 1, 'another folder has an endpoint of this name');
     const twin = all.find((other) => other.id === query.id);
     if (twin) throw new QueryFileError(file, 1, `its uuid is that of ${twin.name}, too`);
-    const { views, tables, sql } = await partsOf(query, store, isForwarded ? FETCHED : null);
-    const cached = once(views);
-    // Those of our own are right; to know them takes longer than all else of a start.
-    if (dirname(file) !== OWN_FOLDER) await cached();
+    const { viewsOf, tables, sql } = await partsOf(query, store, isForwarded ? FETCHED : null);
+    const views = once(viewsOf);
+    // The views of our own files are right, and asking for them would take longer than the rest of a start.
+    if (dirname(file) !== OWN_FOLDER) await views();
     const there = join(dirname(file), 'clickhouse', basename(file));
     all.push({
       ...query,
@@ -91,7 +91,7 @@ export async function loadEndpoints(
         isForwarded && query.dialect === 'clickhouse' && query.union && existsSync(there)
           ? readUnion(query, there)
           : null,
-      views: cached,
+      views,
       sources: tables.filter(isSource),
     });
   }
@@ -102,7 +102,7 @@ export async function loadEndpoints(
   };
 }
 
-/** What `get` gave when it was asked first; it is asked again after it failed. */
+/** Gives what `get` gave the first time; calls it again after it failed. */
 function once<T>(get: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | null = null;
   return () => {

@@ -54,8 +54,8 @@ const MAX_ROWS = { maxRows: 1 };
 
 /** What a saved query is made of. */
 export interface Parts {
-  /** Its common table expressions: what SQL of a caller may name at its endpoint. None where it takes none. Asks the engine each time. */
-  views(): Promise<Views>;
+  /** Its common table expressions: what SQL of a caller may name at its endpoint. None where it takes none. Each call asks the engine anew. */
+  viewsOf(): Promise<Views>;
   /** The tables of the store that it reads, without those of views that it does not use. */
   readonly tables: readonly string[];
   /** Its statement without the views that it does not use, which the engine would plan each time. */
@@ -103,7 +103,6 @@ export async function partsOf(
   ];
   for (const { key, value } of definitions)
     tablesOf.set(key.toLowerCase(), tables(value.query.node));
-  /** Each asks the engine some times. */
   const viewsOf = async (): Promise<Views> => {
     const views = new Map<string, View>();
     /** The rows of sources by the names of their views, with the columns of members. */
@@ -162,7 +161,7 @@ export async function partsOf(
   const needed = neededBy(main, definitions);
   const isAllNeeded = !main || needed.length === definitions.length;
   return {
-    views: viewsOf,
+    viewsOf,
     tables: tables(main),
     sql: isAllNeeded ? sql : await deserialized({ ...main, cte_map: { map: needed } }),
   };

@@ -4,8 +4,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { StoreBroken } from './errors.ts';
 
 /**
- * Applies the numbered files of `schema` that the database does not have yet, each in a transaction of its own or, in a new
- * database, all in one, then checkpoints, because a schema change in the write-ahead log is what replay fails at. Throws StoreBroken when the
+ * Applies the numbered files of `schema` that the database lacks, each in a transaction of its own, and in a new database all in one.
+ * Checkpoints after each transaction, because a schema change in the write-ahead log is what replay fails at. Throws StoreBroken when the
  * database was written by a newer version, naming both, or by another program; it is then left as it is.
  */
 export async function migrate(connection: DuckDBConnection, schema: string): Promise<void> {

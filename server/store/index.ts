@@ -73,6 +73,7 @@ export interface StoreOptions {
   readonly maxLine: number;
   /** The project of lines that name none; without one they have none. */
   readonly defaultProject?: Readonly<Record<Source, string | null>>;
+  /** Bounds each query of clients, and its wait. */
   readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
   readonly minFree: number;
@@ -100,6 +101,8 @@ const QUEUE = 64;
 /** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
+/** Not the time of a query: what is to be removed must be found out however short that is set, and beside whatever else runs. */
+const OWN_TIMEOUT_MS = 600_000;
 const ENTRY_READERS = 2;
 /** How many statements of callers run and wait; those of one project may take a part: the others' need not wait for it. */
 export const CALLER_TURNS: TurnsOptions = {
@@ -204,6 +207,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       running: OWN_READERS,
       waiting: OWN_QUEUE,
       ...ends,
+      timeoutMs: OWN_TIMEOUT_MS,
     });
     const callerPool = await openQueryPool(engine, {
       ...CALLER_TURNS,

@@ -68,6 +68,24 @@ describe('retention', function () {
       expect(await store.retention.run(limits)).to.deep.equal([]);
     }));
 
+  it('removes rows however short the time of a query is', () => {
+    const clock = simulatedClock();
+    return withFolder((data) =>
+      withStore(
+        data,
+        async (store) => {
+          await store.retention.run(unlimited());
+          await append(store, 'edge_logs', 4000, { rejected: 7 });
+          clock.advance(DAY);
+          const removed = total(await store.retention.run(keep(HOUR)));
+          expect(removed).to.deep.equal({ 'edge_logs rows': 4000, 'edge_logs rejected': 7 });
+          expect(await ledger(store, 'edge_logs')).to.include({ removed: 4000, stored: 0 });
+        },
+        { storeClock: clock, queryTimeoutMs: 1 },
+      ),
+    );
+  });
+
   it('removes rows by their age that were put in another order, and no younger ones', () =>
     withSimulated(async (store, clock) => {
       for (let day = 0; day < 3; day++) {

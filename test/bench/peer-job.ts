@@ -2,13 +2,19 @@ import type { DataFile } from './dataset.ts';
 import type { Answers } from './peer.ts';
 import { median } from './statistics.ts';
 
+/** A question is asked at least so often, and for so long. */
+interface Warmup {
+  readonly times: number;
+  readonly ms: number;
+}
+
 /** What the script of a peer is told, as JSON. */
 interface PeerJob {
   readonly folder: string;
   readonly files: readonly DataFile[];
   readonly times: number;
-  /** How often each question is asked before. */
-  readonly warm: readonly number[];
+  /** How each question is asked before; once where that is not said. */
+  readonly warm: readonly Warmup[];
   /** Of each project, the questions in the peer's SQL. */
   readonly worlds: readonly (readonly string[])[];
 }
@@ -33,8 +39,10 @@ export async function askAll<Question, Body>(
   for (const questions of worlds) {
     const own: { ms: number; rows: number }[] = [];
     for (const [i, question] of questions.entries()) {
+      const until = performance.now() + (warm[i]?.ms ?? 0);
       const rows = rowsOf(await ask(question));
-      for (let n = 1; n < (warm[i] ?? 1); n++) await ask(question);
+      for (let n = 1; n < (warm[i]?.times ?? 1) || performance.now() < until; n++)
+        await ask(question);
       const ms: number[] = [];
       for (let n = 0; n < times; n++) {
         const begin = performance.now();

@@ -13,8 +13,6 @@ RUN npm run build && npm prune --omit=dev && mkdir data
 FROM node:24-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 TAILPOND_HOST=0.0.0.0 TAILPOND_DATA=/data
-# Memory that queries used is kept for the next ones (docs/decisions/0039).
-ENV MALLOC_MMAP_THRESHOLD_=8388608 MALLOC_TRIM_THRESHOLD_=8388608
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./

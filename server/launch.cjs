@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// What must be in the environment before the program loads: an ES module is too late for it. For the C library's own settings this is too
-// late as well: `npm start`, the systemd unit and the image have them (docs/decisions/0039).
+// What must be in the environment before the program loads: an ES module is too late for it.
 
 // Queries run on libuv's pool, whose size is read once.
 process.env.UV_THREADPOOL_SIZE ||= '16';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, mkdirSync, readFileSync } from 'node:fs';
+import { linkSync, mkdirSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -45,15 +45,6 @@ const START_MS = 60_000;
 /** No line in this long: then ingest hangs. */
 const STALL_MS = 120_000;
 
-/** What the systemd unit sets before the service starts. */
-function environmentOfUnit(): Record<string, string> {
-  const unit = readFileSync(join(ROOT, 'deploy/tailpond.service'), 'utf8');
-  const set = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, value = '']) =>
-    value.split(' '),
-  );
-  return Object.fromEntries(set.map((each) => each.split('=')));
-}
-
 /** Starts the service on a data folder and waits until it is ready. */
 export async function startService(
   data: string,
@@ -70,7 +61,6 @@ export async function startService(
       env: {
         ...process.env,
         UV_THREADPOOL_SIZE: '',
-        ...environmentOfUnit(),
         TAILPOND_DATA: data,
         TAILPOND_PORT: String(port),
         TAILPOND_TOKEN: TOKEN,

@@ -37,15 +37,6 @@ describe('the systemd unit', () => {
     expect(values('SystemCallErrorNumber')).to.deep.equal(['EPERM']);
   });
 
-  it("sets the C library's memory as npm start and the image do", () => {
-    const sets = (text: string) => text.match(/\bMALLOC_\w+=\S+/g);
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const inUnit = sets(values('Environment').join(' '));
-    expect(inUnit).to.have.length(2);
-    expect(sets(scripts.start)).to.deep.equal(inUnit);
-    expect(sets(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))).to.deep.equal(inUnit);
-  });
-
   it('is what systemd takes, where that is installed', function () {
     if (spawnSync('systemd-analyze', ['--version']).error)
       return missing(this, 'systemd-analyze', 'install it by apt-get install systemd');

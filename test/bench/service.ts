@@ -57,7 +57,7 @@ export async function startService(
   const agent = new Agent({ keepAlive: true });
   const begin = performance.now();
   const child = owned(
-    spawn(process.execPath, [join(ROOT, 'server/launch.cjs')], {
+    spawn(join(ROOT, 'server/launch.cjs'), {
       env: {
         ...process.env,
         UV_THREADPOOL_SIZE: '',

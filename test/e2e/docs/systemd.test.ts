@@ -37,6 +37,17 @@ describe('the systemd unit', () => {
     expect(values('SystemCallErrorNumber')).to.deep.equal(['EPERM']);
   });
 
+  it('gives the C library as many arenas as the command and npm start do', () => {
+    const launch = 'server/launch.cjs';
+    const [firstLine = ''] = readFileSync(join(ROOT, launch), 'utf8').split('\n');
+    const { bin, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(values('Environment')).to.deep.equal([/\bMALLOC_ARENA_MAX=\d+/.exec(firstLine)?.[0]]);
+    expect([bin.tailpond, scripts.start]).to.deep.equal([
+      launch,
+      `node build.cjs && exec ${launch}`,
+    ]);
+  });
+
   it('is what systemd takes, where that is installed', function () {
     if (spawnSync('systemd-analyze', ['--version']).error)
       return missing(this, 'systemd-analyze', 'install it by apt-get install systemd');

@@ -1,6 +1,6 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=16777216 MALLOC_MMAP_THRESHOLD_=16777216 node
 // What must be in the environment before the program loads: an ES module is too late for it. Even this is too late for glibc, hence the
-// first line: with an arena a thread, each thread holds the memory of its last query, or gives it back (docs/decisions/0003).
+// first line: with an arena a thread, each thread would hold the memory of its last query, or give it back (docs/decisions/0003).
 
 // Queries run on libuv's pool, whose size is read once.
 process.env.UV_THREADPOOL_SIZE ||= '16';

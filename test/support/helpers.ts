@@ -384,9 +384,10 @@ export function spawnService(data: string, options: SpawnOptions = {}) {
     TAILPOND_LOG_LEVEL: 'debug',
     ...options.env,
   };
-  const args = [options.launch ?? LAUNCH, ...(options.args ?? [])];
-  const [command = process.execPath, ...rest] = [...(options.inside ?? []), process.execPath];
-  const child = spawn(command, [...rest, ...args], {
+  // As the command `tailpond`, which sets the memory of the C library.
+  const launch = options.launch ?? LAUNCH;
+  const [command = launch, ...args] = [...(options.inside ?? []), launch, ...(options.args ?? [])];
+  const child = spawn(command, args, {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

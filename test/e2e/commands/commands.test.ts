@@ -21,7 +21,7 @@ function start(
   files?: number,
 ) {
   const limit = files ? ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh'] : [];
-  const [command = '', ...words] = [...limit, process.execPath, LAUNCH, ...args];
+  const [command = '', ...words] = [...limit, LAUNCH, ...args];
   return spawn(command, words, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, TAILPOND_DATA: data, TAILPOND_TOKEN: TOKEN, ...env },

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';
@@ -14,6 +15,8 @@ import { eventually, type Service, TOKEN, withService } from '../support/helpers
 import { ODD_KEYS, otelEntries, otelStatement } from '../support/otel-logs.ts';
 
 const STATEMENTS = 120;
+/** The user is tried again each minute. */
+const TRIED_AGAIN_MS = 90_000;
 /** More rows than are fetched to be asked. */
 const MANY = 1_200_000;
 const QUANTILE = `select quantile(0.5)(toFloat64OrZero(log_attributes['response.status_code'])) as q, count() as n from logs where source = 'edge_logs'`;
@@ -129,6 +132,43 @@ describe('SQL of callers that ClickHouse is asked itself', () => {
           },
           { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: name } },
         );
+    },
+    withReader,
+  );
+
+  clickhouseIt(
+    'is asked no more as that user when its policies are gone, and again when they are back',
+    async (server, folder) => {
+      await manyRows(server);
+      const users = join(folder, 'users.xml');
+      const withPolicies = readFileSync(users, 'utf8');
+      const startWith = async (text: string) => {
+        await server.kill();
+        writeFileSync(users, text);
+        await server.start();
+      };
+      await withService(
+        join(folder, 'data'),
+        async (service) => {
+          const asked = async () => {
+            const { status, body } = await ask(service, QUANTILE, 'p');
+            return status === 200 ? body.result : body.code;
+          };
+          const own = [{ q: 200, n: MANY }];
+          expect(await asked()).to.deep.equal(own);
+          await startWith(withPolicies.replaceAll(/<databases>.*?<\/databases>/gs, ''));
+          await eventually(
+            async () => expect(await asked()).to.equal('QUERY_TOO_LARGE'),
+            TRIED_AGAIN_MS,
+          );
+          expect(warningsOf(service).join()).to.match(
+            /sees rows of edge_logs whatever the project/,
+          );
+          await startWith(withPolicies);
+          await eventually(async () => expect(await asked()).to.deep.equal(own), TRIED_AGAIN_MS);
+        },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_CLICKHOUSE_READER: READER } },
+      );
     },
     withReader,
   );

@@ -60,13 +60,13 @@ export async function times(
 }
 
 /** Starts the service on a folder, and stops it whatever happens. */
-export async function withService(
+export async function withService<T>(
   folder: string,
-  use: (service: Service) => Promise<void>,
-): Promise<void> {
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
   const service = await startService(folder);
   try {
-    await use(service);
+    return await use(service);
   } finally {
     await service.stop();
   }

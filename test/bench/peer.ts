@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
+import { withClickHouseTable } from './clickhouse-table.ts';
 import { type Dataset, writeLines } from './dataset.ts';
 import { bytesBelow } from './disk.ts';
 import { withService } from './http.ts';
 import { runScript } from './job.ts';
 import { missing } from './load.ts';
-import { askAll } from './peer-job.ts';
-import { type Asked, PEER_QUESTIONS } from './peer-questions.ts';
+import { askInTurn } from './peer-job.ts';
+import { type Asked, PEER_QUESTIONS, type PeerQuestion } from './peer-questions.ts';
 import { progress } from './progress.ts';
 import { projects } from './projects.ts';
 import { peerTable } from './report.ts';
@@ -24,6 +26,8 @@ const POSTGRES_TIMES = 1;
 /** The newest rows are settled when there are so many. */
 const RUN_ROWS = 30_720;
 const WARM = PEER_QUESTIONS.map(({ isCached }) => (isCached ? { times: 1, ms: 0 } : WARMUP));
+/** What fills no run gets the columns of its members once nothing has come in for half of this time. */
+const FILLED_MS = 60_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 /** Of 50 projects, those with 22, 4 and 1 % of the lines; the time of a question is their mean. */
 const ASKED = [0, 4, 19];
@@ -66,8 +70,6 @@ async function measureTable(
   arrays: boolean,
 ): Promise<Measured> {
   const [to, from] = [Date.now(), Date.now() - WEEK_MS].map((ms) => new Date(ms).toISOString());
-  let worlds: Asked[] = [];
-  let own: Answers = [];
   let [ingestPeakMb, settledPeakMb, settleMs] = [0, 0, 0];
   await withService(folder, async (service) => {
     drop(folder, data);
@@ -76,39 +78,29 @@ async function measureTable(
     const begin = performance.now();
     await service.untilSettled(data.lines - RUN_ROWS + 1);
     settleMs = performance.now() - begin;
+    await delay(FILLED_MS);
     settledPeakMb = service.memoryMb('VmHWM');
   });
   execFileSync('sync');
-  await withService(folder, async (service) => {
-    worlds = await Promise.all(
-      names.map(async (project) => ({
-        project,
-        word: await wordOf(service, project),
-        from: from as string,
-        to: to as string,
-        arrays,
-      })),
-    );
-    const asked = worlds.map((world) => PEER_QUESTIONS.map(({ path }) => ({ path, world })));
-    own = await askAll(
-      { worlds: asked, times: TIMES, warm: WARM },
-      ({ path, world }) => service.get(path(world)),
-      (body) => (JSON.parse(body) as { result: unknown[] }).result.length,
-    );
-  });
+  const askIn = (service: Service, query: Query | null) =>
+    askService(service, query, { names, from: from as string, to: to as string, arrays });
+  const { worlds, own, clickhouse } =
+    missing('clickhouse') === null
+      ? await withClickHouseTable(join(folder, 'clickhouse'), data.files, (query) =>
+          withService(folder, (service) => askIn(service, query)),
+        )
+      : await withService(folder, (service) => askIn(service, null));
   const diskBytes = bytesBelow(join(folder, 'store'), 'tailpond.duckdb');
-  const askPeer = async (peer: 'clickhouse' | 'postgres', times: number): Promise<Answers> =>
-    missing(peer) === null
-      ? runScript(`${peer}-questions.ts`, {
+  const postgres: Answers =
+    missing('postgres') === null
+      ? await runScript('postgres-questions.ts', {
           folder,
           files: data.files,
-          times,
-          warm: times === 1 ? [] : WARM,
-          worlds: worlds.map((world) => PEER_QUESTIONS.map((question) => question[peer](world))),
+          times: POSTGRES_TIMES,
+          warm: [],
+          worlds: worlds.map((world) => PEER_QUESTIONS.map((question) => question.postgres(world))),
         })
       : [];
-  const clickhouse = await askPeer('clickhouse', TIMES);
-  const postgres = await askPeer('postgres', POSTGRES_TIMES);
   const mean = (answers: Answers, n: number) => {
     const times = answers.flatMap((each) => each[n]?.ms ?? []);
     return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0) / times.length;
@@ -134,6 +126,34 @@ async function measureTable(
 
 /** Of each project, of each question: the median in ms, and how many rows there were. */
 export type Answers = readonly (readonly { readonly ms: number; readonly rows: number }[])[];
+
+type Query = (sql: string) => Promise<string>;
+
+/** Asks a service and ClickHouse, if there is one, the same of each of the projects. */
+async function askService(
+  service: Service,
+  query: Query | null,
+  { names, ...world }: Omit<Asked, 'project' | 'word'> & { readonly names: readonly string[] },
+): Promise<{ worlds: Asked[]; own: Answers; clickhouse: Answers }> {
+  const worlds = await Promise.all(
+    names.map(async (project) => ({ project, word: await wordOf(service, project), ...world })),
+  );
+  const asks = (ask: (question: PeerQuestion, world: Asked) => Promise<string>) =>
+    worlds.map((world) => PEER_QUESTIONS.map((question) => () => ask(question, world)));
+  const own = {
+    worlds: asks(({ path }, world) => service.get(path(world))),
+    rowsOf: (body: string) => (JSON.parse(body) as { result: unknown[] }).result.length,
+  };
+  const peer = query && {
+    worlds: asks(({ clickhouse }, world) => query(clickhouse(world))),
+    rowsOf: (body: string) => body.split('\n').length - 1,
+  };
+  const [ownAnswers = [], clickhouse = []] = await askInTurn(peer ? [own, peer] : [own], {
+    times: TIMES,
+    warm: WARM,
+  });
+  return { worlds, own: ownAnswers, clickhouse };
+}
 
 /** The id that a proxy gave to a request of three days ago: the message and the metadata of its line have it. */
 async function wordOf(service: Service, project: string): Promise<string> {

@@ -1,12 +1,9 @@
-// Loads lines into a table of a ClickHouse server that is ordered by project and time, with a text index of the messages,
-// asks it questions over HTTP, and prints what each took.
 import { createReadStream } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { withClickHouse } from '../clickhouse/server.ts';
-import { askAll, peerJob } from './peer-job.ts';
+import type { DataFile } from './dataset.ts';
 
 const TABLE = `create table logs.edge_logs (
   id String codec(ZSTD),
@@ -26,27 +23,36 @@ const INSERT = `insert into logs.edge_logs
   from input('id String, timestamp DateTime64(6), project String, event_message String, metadata String')
   format JSONEachRow`;
 
-const job = peerJob();
-const agent = new Agent({ keepAlive: true });
-const answers = await withClickHouse(join(job.folder, 'clickhouse'), async ({ client, url }) => {
-  await client.command({ query: 'create database logs' });
-  await client.command({ query: TABLE });
-  for (const { path } of job.files)
-    await post(url, { query: INSERT, date_time_input_format: 'best_effort' }, path);
-  await client.command({ query: 'optimize table logs.edge_logs final' });
-  // That it remembers which granules had nothing would answer for the next question.
-  const settings = { use_query_condition_cache: '0', default_format: 'JSONCompactEachRow' };
-  return askAll(
-    job,
-    (query) => post(url, { query, ...settings }),
-    (body) => body.split('\n').length - 1,
-  );
-});
-console.log(JSON.stringify(answers));
+/**
+ * Starts a ClickHouse server in `folder` for as long as `action` takes, with the lines in a table that is ordered by project and time and has
+ * a text index of the messages. `action` is given what answers a statement, a row a line.
+ */
+export function withClickHouseTable<T>(
+  folder: string,
+  files: readonly DataFile[],
+  action: (ask: (query: string) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  return withClickHouse(folder, async ({ client, url }) => {
+    const agent = new Agent({ keepAlive: true });
+    await client.command({ query: 'create database logs' });
+    await client.command({ query: TABLE });
+    for (const { path } of files)
+      await post(url, agent, { query: INSERT, date_time_input_format: 'best_effort' }, path);
+    await client.command({ query: 'optimize table logs.edge_logs final' });
+    // That it remembers which granules had nothing would answer for the next question.
+    const settings = { use_query_condition_cache: '0', default_format: 'JSONCompactEachRow' };
+    try {
+      return await action((query) => post(url, agent, { query, ...settings }));
+    } finally {
+      agent.destroy();
+    }
+  });
+}
 
 /** The answer to a statement, which is given the bytes of a file if it inserts. */
 async function post(
   url: string,
+  agent: Agent,
   parameters: Readonly<Record<string, string>>,
   file?: string,
 ): Promise<string> {

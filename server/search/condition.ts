@@ -205,7 +205,7 @@ const BESIDE_WORD: Surroundings = {
   written: String,
 };
 
-/** The letter of an escape such as \\n is no part of a word. An escape begins with the last of an odd number of backslashes. */
+/** The letter of an escape such as \\n is not a part of a word. An escape begins with the last of an odd number of backslashes. */
 const BESIDE_WORD_IN_JSON: Surroundings = {
   before: `(?:^|[^${LETTERS}\\\\]|(?:^|[^\\\\])(?:\\\\\\\\)*\\\\(?:["\\\\/bfnrt]|u[\\da-fA-F]{4}))`,
   after: BESIDE_WORD.after,

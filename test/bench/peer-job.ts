@@ -39,41 +39,52 @@ export function peerJob(): PeerJob {
   return JSON.parse(process.argv[2] ?? '') as PeerJob;
 }
 
-/**
- * Asks each question a few times, and then `times` times, which are timed: of each of those that are asked a few in turn, so that a machine
- * that is slower for a while is so for all of them.
- */
+/** Asks each question of all of them, one question after the other. */
 export async function askInTurn<Body>(
   asked: readonly Questions<Body>[],
   { times, warm }: AskOptions,
 ): Promise<Answers[]> {
   const answers: Answers[number][][] = asked.map(() => []);
-  for (const world of (asked[0]?.worlds ?? []).keys()) {
-    const peers = asked.map(({ worlds, rowsOf }) => ({
-      questions: worlds[world] ?? [],
-      rowsOf,
-      answers: [] as { ms: number; rows: number }[],
-    }));
-    for (const i of (peers[0]?.questions ?? []).keys()) {
-      const asks = peers.map(({ questions }) => questions[i] as () => Promise<Body>);
+  for (const [world, { length }] of (asked[0]?.worlds ?? []).entries()) {
+    const ofWorld: Timed[][] = asked.map(() => []);
+    for (let i = 0; i < length; i++) {
+      const asks = asked.map(({ worlds }) => worlds[world]?.[i] as () => Promise<Body>);
       const rows: number[] = [];
-      for (const [n, ask] of asks.entries()) {
-        const until = performance.now() + (warm[i]?.ms ?? 0);
-        rows.push(peers[n]?.rowsOf(await ask()) ?? 0);
-        for (let n = 1; n < (warm[i]?.times ?? 1) || performance.now() < until; n++) await ask();
-      }
-      const ms: number[][] = asks.map(() => []);
-      for (let time = 0; time < times; time += BLOCK)
-        for (const [n, ask] of asks.entries())
-          for (let nth = 0; nth < Math.min(BLOCK, times - time); nth++) {
-            const begin = performance.now();
-            await ask();
-            ms[n]?.push(performance.now() - begin);
-          }
-      for (const [n, peer] of peers.entries())
-        peer.answers.push({ ms: median(ms[n] ?? []), rows: rows[n] ?? 0 });
+      for (const [n, ask] of asks.entries())
+        rows.push(asked[n]?.rowsOf(await warmed(ask, warm[i])) ?? 0);
+      for (const [n, ms] of (await timedInTurn(asks, times)).entries())
+        ofWorld[n]?.push({ ms, rows: rows[n] ?? 0 });
     }
-    for (const [n, peer] of peers.entries()) answers[n]?.push(peer.answers);
+    for (const [n, each] of ofWorld.entries()) answers[n]?.push(each);
   }
   return answers;
+}
+
+type Timed = Answers[number][number];
+
+/** The first answer to a question that is asked a few times. */
+async function warmed<Body>(
+  ask: () => Promise<Body>,
+  { times, ms }: Warmup = { times: 1, ms: 0 },
+): Promise<Body> {
+  const until = performance.now() + ms;
+  const first = await ask();
+  for (let nth = 1; nth < times || performance.now() < until; nth++) await ask();
+  return first;
+}
+
+/** The median of what each of `asks` takes, ms: each a few times in turn, so that a machine that is slower for a while is so for all of them. */
+async function timedInTurn(
+  asks: readonly (() => Promise<unknown>)[],
+  times: number,
+): Promise<number[]> {
+  const ms: number[][] = asks.map(() => []);
+  for (let done = 0; done < times; done += BLOCK)
+    for (const [n, ask] of asks.entries())
+      for (let nth = done; nth < Math.min(done + BLOCK, times); nth++) {
+        const begin = performance.now();
+        await ask();
+        ms[n]?.push(performance.now() - begin);
+      }
+  return ms.map(median);
 }

@@ -117,7 +117,7 @@ const MEMBER = /^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*$/;
 /** Further columns of a source: each is filled for every row. */
 const MAX_MEMBERS = 16;
 
-/** Members of sources, `edge_logs=request.search,auth_logs=provider`. */
+/** Members of sources, `edge_logs=request.headers.referer,auth_logs=provider`. */
 export function memberLists(text: string): Record<Source, string[]> | null {
   const lists = memberLists.none();
   for (const part of text.split(',')) {

@@ -225,10 +225,10 @@ export const SETTINGS = [
     key: 'columns',
     default: '',
     expected:
-      'members of metadata, each with its source, such as edge_logs=request.search,auth_logs=provider',
+      'members of metadata, each with its source, such as edge_logs=request.headers.referer,auth_logs=provider',
     parse: memberLists,
     description:
-      'Further members of metadata that get columns of their own, so that SQL of callers reads them fast: edge_logs=request.search,auth_logs=provider.',
+      'Further members of metadata that get columns of their own, so that SQL of callers reads them fast: edge_logs=request.headers.referer,auth_logs=provider.',
   },
   {
     name: 'TAILPOND_SETTLING',

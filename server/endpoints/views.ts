@@ -4,6 +4,7 @@ import { type MemberColumns, pathKey } from '../records/shapes.ts';
 import {
   columnOf,
   filledFrom,
+  heldFrom,
   type MemberSet,
   type Readers,
   type Store,
@@ -125,8 +126,12 @@ export async function partsOf(
       const more = [
         ...(fetched && rows ? [fetched.times] : []),
         ...(set ? columnsOf(set, fetched !== null) : []),
-      ];
-      const wide = { ...alone, select_list: [...(node.select_list ?? []), ...more.map(columnRef)] };
+      ].map((name) => columnRef(name));
+      const held = (set?.held ?? []).map(({ member, column }) =>
+        columnRef(column, columnOf(member)),
+      );
+      const list = [...(node.select_list ?? []), ...more, ...held];
+      const wide = { ...alone, select_list: list };
       const source = fetched ? withTables(wide, fetched, names) : wide;
       if (rows) {
         const called = (node: SelectNode) => ({
@@ -245,7 +250,8 @@ async function armsOf(
       throw new Error('BUG: --! union has an arm that is not the rows of a source, with its name');
     column = constant.alias;
     const { set } = whole;
-    const more = set ? ['member_state', ...set.members.map(columnOf)].map(columnRef) : [];
+    const names = set ? ['member_state', ...set.members.map(columnOf)] : [];
+    const more = names.map((name) => columnRef(name));
     const { select_list: list = [] } = arm;
     const wide = { ...arm, select_list: [...list, ...more], cte_map: { map: [whole.wide] } };
     arms.push({
@@ -365,8 +371,8 @@ function columnsOf({ members }: MemberSet, isFetched: boolean): string[] {
   return ['member_state', ...(isFetched ? [] : ['text_block']), ...members.map(columnOf)];
 }
 
-function columnRef(name: string): SelectItem & { readonly type: string } {
-  return { class: 'COLUMN_REF', type: 'COLUMN_REF', alias: '', column_names: [name] };
+function columnRef(name: string, alias = ''): SelectItem & { readonly type: string } {
+  return { class: 'COLUMN_REF', type: 'COLUMN_REF', alias, column_names: [name] };
 }
 
 function memberColumns(set: MemberSet): MemberColumns {
@@ -375,6 +381,8 @@ function memberColumns(set: MemberSet): MemberColumns {
     filledFrom: filledFrom(set),
     bits: new Map(set.records.map((path, bit) => [pathKey(path), bit])),
     columns: new Map(set.members.map((path) => [pathKey(path), columnOf(path)])),
+    held: new Map(set.held.map(({ member }) => [pathKey(member), columnOf(member)])),
+    heldFrom: heldFrom(set),
   };
 }
 

@@ -21,6 +21,14 @@ export interface MemberColumns {
   /** The place of each record's bit, and the column of each member, by `pathKey`; the JSON column's own record has no steps. */
   readonly bits: ReadonlyMap<string, number>;
   readonly columns: ReadonlyMap<string, string>;
+  /** Columns that hold further members, as texts, of rows whose state is `heldFrom` and more. */
+  readonly held: ReadonlyMap<string, string>;
+  readonly heldFrom: bigint;
+}
+
+/** Whether a column holds the member. */
+export function hasColumn({ columns, held }: MemberColumns, member: Path): boolean {
+  return columns.has(pathKey(member)) || held.has(pathKey(member));
 }
 
 /** The record of a shape that `path` leads to, which is there. */

@@ -41,6 +41,7 @@ export { inspectFile } from './maintenance/inspect.ts';
 export {
   columnOf,
   filledFrom,
+  heldFrom,
   type MemberSet,
   pathOf,
   shipped,

@@ -113,6 +113,73 @@ describe('members of metadata that have columns', () => {
       }),
     ));
 
+  it('are not needed for request.search where the URL ends with it, and the answers stay the same', () =>
+    withFolder((data) =>
+      withApp(data, async (served) => {
+        const base = 'https://a.example/b';
+        const requests = [
+          { search: '?a=1', url: `${base}?a=1` },
+          { search: '?a=1&b=?', url: `${base}?a=1&b=?` },
+          { search: '?é=\u0001"\\\u{1f600}', url: `${base}?é=\u0001"\\\u{1f600}` },
+          { search: 'a=1', url: `${base}?a=1` },
+          { search: '', url: base },
+          { search: null, url: base },
+          { url: base },
+          { search: '?a=1' },
+          { url: `${base}?a=1` },
+          { search: null, url: `${base}?null` },
+          { search: 'null', url: `${base}?null` },
+          { search: '?a=2', url: `${base}?a=1` },
+          { search: '?', url: `${base}?` },
+          { search: 7, url: `${base}?7` },
+          { search: ['?a=1'], url: `${base}?a=1` },
+          { search: { a: 1 }, url: `${base}?a=1` },
+          { search: true },
+        ];
+        const shapes = requests.flatMap((request) => [
+          { request },
+          { request: [request] },
+          [{ request: [request] }],
+          { request: [request, { search: '?second', url: `${base}?second` }] },
+          [{ request: [request] }, { request: [{ search: '?other', url: `${base}?other` }] }],
+        ]);
+        const lines = Array.from({ length: RUN }, (_, i) => {
+          const timestamp = new Date(Date.UTC(2026, 10, 1, 0, (i * 7919) % 1440)).toISOString();
+          const project = i < shapes.length ? 'p' : `p${i % 7}`;
+          const metadata = shapes[i % shapes.length];
+          return `${JSON.stringify({ id: String(i), timestamp, project, event_message: 'm', metadata })}\n`;
+        });
+        served.write('edge_logs/a.ndjson', lines.join(''));
+        await served.lines(lines.length);
+        const unnested = (left: '' | 'left') =>
+          `from edge_logs t ${left || 'cross'} join unnest(metadata) as m ${left ? 'on true' : ''} ${left || 'cross'} join unnest(m.request) as request ${left ? 'on true' : ''}`;
+        const questions = [
+          `select id, request.search ${unnested('')}`,
+          `select id, request.search, request.method ${unnested('left')}`,
+          `select id, request.search, request.url ${unnested('')}`,
+          `select id ${unnested('')} where request.search = '?a=1'`,
+          `select id ${unnested('')} where request.search like '?%'`,
+          `select id ${unnested('')} where request.search is null`,
+          `select id ${unnested('')} where cast(request.search as int64) = 7`,
+          `select request.search, count(*) as n ${unnested('')} group by request.search`,
+          `select id, upper(request.search) as s ${unnested('')} order by request.search limit 1000`,
+        ];
+        const compare = async (answers: readonly unknown[], state: string) => {
+          for (const [n, question] of questions.entries())
+            expect(await sorted(question), `${state}: ${question}`).to.deep.equal(answers[n]);
+        };
+        const sorted = async (question: string) =>
+          (await ask(served, question)).map((row) => JSON.stringify(row)).sort();
+        const answers: string[][] = [];
+        for (const question of questions) answers.push(await sorted(question));
+        expect(answers[3]?.length).to.be.above(5);
+        expect(await served.store.settling.fill('edge_logs', 1)).to.be.above(0);
+        await compare(answers, 'some filled');
+        expect((await served.store.settling.settle('edge_logs'))?.rows).to.equal(RUN);
+        await compare(answers, 'settled');
+      }),
+    ));
+
   it('are filled again when their list changes, and until then the JSON counts', () =>
     withFolder(async (data) => {
       const found: string[][] = [];

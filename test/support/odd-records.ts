@@ -50,6 +50,11 @@ function metadataOf(random: Random, record: RecordOf): unknown {
     ]),
     method: pick<unknown>(['GET', 'POST', 'get', null]),
     search: `?id=${number}&token=abcdef${number}`,
+    ...(record !== odd || below(3) > 0
+      ? {
+          url: `https://a.example/?id=${number}&token=abcdef${record === odd ? below(40) : number}`,
+        }
+      : {}),
     ...(below(5) === 0
       ? {
           headers: record(

@@ -3,6 +3,7 @@ import {
   areSingleOrObjects,
   areSingles,
   dashed,
+  hasColumn,
   isArray,
   listAt,
   type MemberColumns,
@@ -127,10 +128,17 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     const { members, reach } = source;
     const others = reach === 'all' || isCounted() ? byElements : bySingles;
     if (!members || !haveColumns(members)) return others(source, null);
-    const { state, filledFrom } = members;
-    const unfilled = `v.${identifier(state)} < ${filledFrom}`;
-    const rest = reach === 'columns' ? none(source, unfilled) : others(source, unfilled);
-    return sql`(${byColumns(source, members)} union all select * from ${rest})`;
+    const state = `v.${identifier(members.state)}`;
+    const { filledFrom, heldFrom, held } = members;
+    const isHeld = allFields().some(({ path }) => held.has(pathKey(path)));
+    const from = isHeld ? heldFrom : filledFrom;
+    const byOwn = byColumns(source, members, `${state} >= ${from}`);
+    if (reach === 'columns')
+      return sql`(${byOwn} union all select * from ${none(source, `${state} < ${from}`)})`;
+    const filled = `${state} >= ${filledFrom} and ${state} < ${heldFrom}`;
+    const withoutHeld = isHeld ? [byColumns(source, { ...members, held: new Map() }, filled)] : [];
+    const rest = sql`select * from ${others(source, `${state} < ${filledFrom}`)}`;
+    return sql`(${join([byOwn, ...withoutHeld, rest], ' union all ')})`;
   }
 
   function allFields(): Field[] {
@@ -157,9 +165,13 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     return forms;
   }
 
-  /** The rows that the columns were filled for: those have one record where the query unnests one, or none. */
-  function byColumns({ from, column, kept }: Source, members: MemberColumns): Sql {
-    const { state, filledFrom, bits, columns } = members;
+  /** The rows where `condition` holds, which the columns were filled for: those have one record where the query unnests one, or none. */
+  function byColumns(
+    { from, column, kept }: Source,
+    members: MemberColumns,
+    condition: string,
+  ): Sql {
+    const { state, bits, columns, held } = members;
     const isKnown = (path: readonly string[]) => bits.has(pathKey(path));
     const value = `v.${column}`;
     const ofShape = (read: (arrays: boolean) => Sql) => byShape(value, read(true), read(false));
@@ -167,6 +179,11 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     const fields = inForms(({ name, path, asJson }) => {
       const own = columns.get(pathKey(path));
       if (own !== undefined) return asValue(`v.${identifier(own)}`);
+      const ofLine = held.get(pathKey(path));
+      if (ofLine !== undefined) {
+        const text = `v.${identifier(ofLine)}`;
+        return { json: `to_json(${text})`, text };
+      }
       const extract = (as: Extract, each: readonly string[]) =>
         ofShape((arrays) => {
           const at = { path: each.slice(0, -1), arrays, isKnown, dashes: false };
@@ -199,8 +216,7 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     const mask = needed.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n);
     const place = `v.${identifier(state)}`;
     const present = mask === 0n ? '' : ` and ${place} & ${mask} = ${mask}`;
-    const filled = `${place} >= ${filledFrom}${present}`;
-    const rows = sql`select ${join(list, ', ')} from ${from} as v where ${filled}`;
+    const rows = sql`select ${join(list, ', ')} from ${from} as v where ${condition}${present}`;
     // The engine writes nullif(a, b) as a condition with `a` twice, and would take a value out of the JSON each time.
     return notNull.length === 0
       ? rows
@@ -215,11 +231,12 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     });
   }
 
-  function haveColumns({ bits, columns }: MemberColumns): boolean {
+  function haveColumns(members: MemberColumns): boolean {
+    const { bits } = members;
     if (!records.every(({ path, isFirst }) => isFirst || bits.has(pathKey(path)))) return false;
     // Where columns were filled a record under a key with dashes was not looked for.
     if (records.some(mayHaveDashes)) return false;
-    const own = allFields().filter(({ path }) => columns.has(pathKey(path))).length;
+    const own = allFields().filter(({ path }) => hasColumn(members, path)).length;
     return own > 0 || allFields().length + extras.length <= FEW;
   }
 

@@ -1,4 +1,4 @@
-import { dashed, type MemberColumns, pathKey, type Shape } from '../../records/shapes.ts';
+import { dashed, hasColumn, type MemberColumns, type Shape } from '../../records/shapes.ts';
 import { pathOf, type Step, withoutNull } from '../json-paths.ts';
 import { lateIn, type Sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression } from '../typed-expression.ts';
@@ -78,7 +78,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
     apart(condition, members) {
       const read = lateIn(condition).flatMap((piece) => fieldOfPiece.get(piece) ?? []);
       for (const field of new Set(read)) {
-        if (members?.columns.has(pathKey(field.path))) continue;
+        if (members && hasColumn(members, field.path)) continue;
         field.isWhole ||= read.indexOf(field) !== read.lastIndexOf(field);
         field.asJson ||= field.isWhole;
       }
@@ -113,7 +113,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       return root;
     },
     areColumns(members, isRead) {
-      const isColumn = ({ path }: Field) => members.columns.has(pathKey(path));
+      const isColumn = ({ path }: Field) => hasColumn(members, path);
       const read = [
         ...allFields().map((field) => ({ name: field.name, column: isColumn(field) })),
         ...extras.map(({ name }) => ({ name, column: false })),

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { allSources, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { builtInMembers, columnOf, type MemberSet, memberSet } from './members.ts';
+import { builtInMembers, columnOf, heldBeside, type MemberSet, memberSet } from './members.ts';
 
 /** Columns of every source that a store of an earlier version lacks. Settling fills them, too. */
 const GRADES = { severity: 'varchar', status: 'smallint' };
@@ -31,12 +31,18 @@ export async function addMemberColumns(
     const last = known.find((row) => row.source === source);
     const list =
       wanted?.[source] ?? (last ? wordsOf(String(last.members)) : builtInMembers(source));
-    const written = list.join(' ');
+    const held = heldBeside(source, list);
+    const written = [
+      ...list,
+      ...held.map(({ member, column }) => `${member.join('.')}=${column}`),
+    ].join(' ');
     const lacking = Object.entries(GRADES).filter(([name]) => !has.has(`${source} ${name}`));
     for (const [name, type] of lacking)
       statements.push(`alter table ${source} add column ${name} ${type}`);
-    const isSame = last?.members === written && lacking.length === 0;
-    const generation = Number(last?.generation ?? 0) + (isSame ? 0 : 1);
+    const isEven = Number(last?.generation) % 2 === 0;
+    const isSame =
+      last?.members === written && lacking.length === 0 && (isEven || held.length === 0);
+    const generation = isSame ? Number(last?.generation) : next(Number(last?.generation ?? 0));
     const set = memberSet(source, list, generation);
     for (const name of set.members.map(columnOf))
       if (!has.has(`${source} ${name}`.toLowerCase()))
@@ -58,6 +64,12 @@ export async function addMemberColumns(
   return new Map(sets.map((set) => [set.source, set]));
 }
 
+/** The least even number behind: the odd one between is of rows whose members columns of the line hold. */
+function next(generation: number): number {
+  return (Math.floor(generation / 2) + 1) * 2;
+}
+
+/** The members of a set as it is written down, but for those that columns of the line hold. */
 function wordsOf(text: string): string[] {
-  return text === '' ? [] : text.split(' ');
+  return text.split(' ').filter((word) => word !== '' && !word.includes('='));
 }

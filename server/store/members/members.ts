@@ -4,7 +4,7 @@ import type { Path, Shape } from '../../records/shapes.ts';
 
 /**
  * The members of metadata that have columns of their own: what Studio's pages and reports, and the console, ask for most. Those of high
- * cardinality that are seldom asked for, such as `request.search`, are left in the JSON, as each would take a twentieth of the store.
+ * cardinality that are seldom asked for, such as addresses of clients, are left in the JSON, as each would take a twentieth of the store.
  * The records on the way to a member are known, too, so that a question for `request.sb` passes over rows that have none.
  */
 const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
@@ -44,6 +44,17 @@ const MEMBERS: Readonly<Record<Source, readonly string[]>> = {
   pgbouncer_logs: ['level'],
 };
 
+/** Members whose texts a column of the line holds already in nearly every row: the query of a URL, from its question mark on. */
+const HELD: Readonly<Record<Source, readonly Held[]>> = {
+  edge_logs: [{ member: ['request', 'search'], column: 'url_query' }],
+};
+
+/** A member, and the column that a line gives which has the same text. */
+export interface Held {
+  readonly member: Path;
+  readonly column: string;
+}
+
 /** What the loggers of applications write most. */
 const OF_APPLICATIONS = ['level', 'severity', 'status', 'method', 'path'];
 
@@ -61,7 +72,8 @@ export function withMembers(
 ): Record<Source, string[]> {
   const lists = allSources().map((source): [Source, string[]] => {
     const list = [...new Set([...builtInMembers(source), ...(more[source] ?? [])])];
-    const [names, records] = [list.map(pathOf), recordsOf(list.map(pathOf))];
+    const names = list.map(pathOf);
+    const records = recordsOf([...names, ...heldBeside(source, list).map(({ member }) => member)]);
     const keys = [...names, ...records].map((path) => path.join('.').toLowerCase());
     const twin = keys.find((key, i) => keys.indexOf(key) !== i);
     if (twin !== undefined)
@@ -83,14 +95,18 @@ export interface MemberSet {
   /** Tells which members these are, to whoever has the columns of several stores. */
   readonly name: string;
   readonly members: readonly Path[];
+  /** Further members, which columns of the line hold where the state says so. */
+  readonly held: readonly Held[];
   /** The records that lead to them, those farther out first; the first is metadata's own. Each has a bit of `member_state`, from 0. */
   readonly records: readonly Path[];
   /** Goes up when the set changes. */
   readonly generation: number;
 }
 
-/** `member_state`: the generation from here on, … */
+/** `member_state`: the generation from here on, an even one where members are held by columns of the line, … */
 const GENERATION_BIT = 40n;
+/** … whether these are in this row, … */
+export const IS_HELD = 1n << GENERATION_BIT;
 /** … whether the columns are filled, which they cannot be where a record is several, … */
 const FILLED_BIT = 39n;
 /** … whether the row stands in order with those around it (`settle.ts`), … */
@@ -124,6 +140,11 @@ export function filledFrom(set: MemberSet): bigint {
   return settledFrom(set) | (1n << FILLED_BIT);
 }
 
+/** The least `member_state` of rows whose columns are filled, those of the line among them. */
+export function heldFrom(set: MemberSet): bigint {
+  return filledFrom(set) | IS_HELD;
+}
+
 /** The set of a source with these members, as `generation` of it. */
 export function memberSet(
   source: Source,
@@ -131,13 +152,25 @@ export function memberSet(
   generation: number,
 ): MemberSet {
   const paths = members.map(pathOf);
+  const held = heldBeside(source, members);
+  const records = recordsOf([...paths, ...held.map(({ member }) => member)]);
   const name = createHash('sha256').update(members.join(' ')).digest('hex').slice(0, 16);
-  return { source, name, members: paths, records: recordsOf(paths), generation };
+  return { source, name, members: paths, held, records, generation };
+}
+
+/** What columns of a source's lines hold besides the members that have columns of their own, and what stands within one another. */
+export function heldBeside(source: Source, members: readonly string[]): readonly Held[] {
+  const within = (inner: string, outer: string) => `${inner}.`.startsWith(`${outer}.`);
+  const taken = members.map((member) => member.toLowerCase());
+  return (HELD[source] ?? []).filter(({ member }) => {
+    const name = member.join('.').toLowerCase();
+    return !taken.some((other) => within(name, other) || within(other, name));
+  });
 }
 
 /** The set for rows that leave the store: what it holds of a row is the same in every store. */
 export function shipped(set: MemberSet): MemberSet {
-  return { ...set, generation: 0 };
+  return { ...set, held: [], generation: 0 };
 }
 
 export function columnOf(member: Path): string {

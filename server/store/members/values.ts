@@ -10,7 +10,7 @@ import {
   recordAt,
   valueAt,
 } from '../../records/shapes.ts';
-import { filledFrom, type MemberSet, settledFrom, shapeOf } from './members.ts';
+import { filledFrom, IS_HELD, type MemberSet, settledFrom, shapeOf } from './members.ts';
 
 /** Rows of a table, `metadata` among their columns: `edge_logs where rowid < 5`, and each as `rowid as place`. */
 interface Rows {
@@ -23,9 +23,9 @@ interface Rows {
  * need is made by a SELECT within, as the engine makes it anew for each of them: of arrays, the record that is in one, with all within it.
  */
 export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): string {
-  const { records, members } = set;
+  const { records, members, held } = set;
   const names = columns.map((column) => column.replace(/^.* as /, '')).join(', ');
-  const shape = shapeOf(members);
+  const shape = shapeOf([...members, ...held.map(({ member }) => member)]);
   const read = readShapes('metadata', shape, () => 'JSON');
   const places = new Map(records.map((path, i) => [pathKey(path), i]));
   const placeOf = (path: Path) => places.get(pathKey(path)) ?? 0;
@@ -37,20 +37,28 @@ export function memberRows(set: MemberSet, { from, columns }: Rows, more = 0n): 
     records.map((path, i) => `(${isThere(path, i)})::bigint * ${1n << BigInt(i)}`).join(' + ');
   const base = settledFrom(set) | more;
   const plain = filledFrom(set) | base;
-  const values = members.map((member, i) => {
-    const name = member.at(-1) ?? '';
-    const record = member.slice(0, -1);
-    const siblings = recordAt(shape, record);
-    const value = (place: string) => valueAt(place, name, siblings);
-    const [object, single] = [objectAt('read', record), `r${placeOf(record)}`];
-    return `case when ${isArray('metadata')} then ${value(single)} else ${value(object)} end as m${i}`;
-  });
+  const valueIn = (member: Path, arrays: boolean) => {
+    const [record, name] = [member.slice(0, -1), member.at(-1) ?? ''];
+    const place = arrays ? `r${placeOf(record)}` : objectAt('read', record);
+    return valueAt(place, name, recordAt(shape, record));
+  };
+  const values = members.map(
+    (member, i) =>
+      `case when ${isArray('metadata')} then ${valueIn(member, true)} else ${valueIn(member, false)} end as m${i}`,
+  );
+  const areHeld = (arrays: boolean) => {
+    const tests = held.map(
+      ({ member }, i) => `${valueIn(member, arrays)} is not distinct from to_json(held${i})`,
+    );
+    return tests.length === 0 ? '' : ` + (${tests.join(' and ')})::bigint * ${IS_HELD}`;
+  };
   const state = `case
-    when ${areObjects('metadata', records)} then ${plain} + objects
-    when ${areSinglesOf('metadata', records, 'lengths', 'bit_count(singles)')} then ${plain} + singles
+    when ${areObjects('metadata', records)} then ${plain} + objects${areHeld(false)}
+    when ${areSinglesOf('metadata', records, 'lengths', 'bit_count(singles)')} then ${plain} + singles${areHeld(true)}
     else ${base}
   end as state`;
-  let rows = `select ${columns.join(', ')}, ${read} as read from ${from}`;
+  const beside = held.map(({ column }, i) => `${column} as held${i}`);
+  let rows = `select ${[...columns, ...beside].join(', ')}, ${read} as read from ${from}`;
   for (let depth = 0; depth <= Math.max(...records.map(({ length }) => length)); depth++) {
     const lists = records.filter(({ length }) => length === depth);
     const made = lists.map(

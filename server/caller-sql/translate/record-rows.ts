@@ -350,7 +350,7 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
 
   /** Holds where the column may have one of the records under a key with dashes, which a structure does not find; null without such. */
   function underDashes(column: string): string | null {
-    const keys = new Set(records.filter(mayHaveDashes).map(({ path }) => withDashes(path)));
+    const keys = new Set(records.filter(mayHaveDashes).map(({ path }) => dashedKey(path)));
     if (keys.size === 0) return null;
     return `(${[...keys].map((key) => `contains(${column}, '"${key.replaceAll("'", "''")}"')`).join(' or ')})`;
   }
@@ -456,7 +456,7 @@ function elements(column: string, record: ReadRecord): Sql {
   const { left, isFirst, parent, path } = record;
   const from = parent?.place ?? column;
   const step = parent ? path.slice(-1) : [];
-  const keys = mayHaveDashes(record) ? [step, [withDashes(path)]] : [step];
+  const keys = mayHaveDashes(record) ? [step, [dashedKey(path)]] : [step];
   const ways = keys.flatMap((key) => (isFirst ? [[...key, 0], key] : [key])).map(pathOf);
   const found =
     ways.length === 1
@@ -479,7 +479,7 @@ export function mayHaveDashes({ path }: Pick<ReadRecord, 'path'>): boolean {
 }
 
 /** The key with dashes for the last name of a path. */
-function withDashes(path: readonly string[]): string {
+function dashedKey(path: readonly string[]): string {
   return path.at(-1)?.replaceAll('_', '-') ?? '';
 }
 

@@ -39,6 +39,7 @@ export async function addMemberColumns(
     const lacking = Object.entries(GRADES).filter(([name]) => !has.has(`${source} ${name}`));
     for (const [name, type] of lacking)
       statements.push(`alter table ${source} add column ${name} ${type}`);
+    // A migration that has rows settled again adds one.
     const isEven = Number(last?.generation) % 2 === 0;
     const isSame =
       last?.members === written && lacking.length === 0 && (isEven || held.length === 0);

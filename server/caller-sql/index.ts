@@ -99,6 +99,7 @@ export async function translate(
       read: new Set(),
       sought: [],
       texts: [],
+      bounds: [],
       reads: [],
       counting: scope.counting ? { times: null } : null,
     },

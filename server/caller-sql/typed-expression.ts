@@ -1,3 +1,5 @@
+import type { Bounds } from '../records/bounds.ts';
+import type { Path } from '../records/shapes.ts';
 import { attributesText } from './attributes.ts';
 import { reject, shown } from './error.ts';
 import { found, type Step, withoutNull } from './json-paths.ts';
@@ -61,8 +63,12 @@ export interface Expression {
   readonly column?: ColumnOf;
   /** The JSON column of a view that it is a member of, at any depth. */
   readonly memberOf?: ColumnOf;
+  /** The names that lead to it there, where nothing else does. */
+  readonly path?: Path;
   /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
+  /** Of a condition: what members of views' JSON columns are where it holds. */
+  readonly bounds?: Bounds<ColumnOf> | undefined;
   /** Of an interval whose count is a literal. */
   readonly span?: { readonly unit: string; readonly count: number };
   /** Of a list of names: the map that has them. */

@@ -83,7 +83,7 @@ export interface Answers {
   fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
   /** The timestamp of the last of the newest rows, `count` at most, and how many these are. Throws AppError. */
   newest(
-    wanted: Omit<RowsWanted, 'narrow'>,
+    wanted: RowsWanted,
     count: number,
     signal: AbortSignal,
   ): Promise<{ from: string | null; rows: number }>;

@@ -1,3 +1,4 @@
+import type { Bounds } from '../records/bounds.ts';
 import type { Shape } from '../records/shapes.ts';
 import { as, isUnreadable, isVerbatimNumber, named, quoted } from './expressions.ts';
 
@@ -11,6 +12,8 @@ export interface Narrow {
   readonly filled: Filled | null;
   /** What stands in columns of each row, in whatever letter case: others may be left out. */
   readonly texts: readonly { readonly column: string; readonly text: string }[];
+  /** What members of `metadata` are in each row, by the columns of `filled`: others may be left out. */
+  readonly bounds: Bounds<string> | undefined;
   /** Gives one row for all that are the same, with their number; null: each by itself. */
   readonly counted: Counted | null;
 }
@@ -52,15 +55,14 @@ export interface NarrowSelect {
 
 /** The SELECTs that give each row once: where columns hold the members, one of those that have them filled, and one of the others. */
 export function narrowSelects(narrow: Narrow): NarrowSelect[] {
-  const { columns, members, filled } = narrow;
+  const { columns, members, filled, bounds } = narrow;
   const own = [...columns].filter((name) => name !== 'metadata');
   const metadata = columns.has('metadata') ? [members ? cutTo(members) : 'metadata'] : [];
   const values = own.map((name): Value => [name, name]);
   const all: Value[] = [...values, ...metadata.map((value): Value => ['metadata', value])];
   if (!filled) return [oneSelect(narrow, all, '', texts(narrow, 'metadata'))];
-  const isFilled = `(member_set = ${quoted(filled.set)} and member_state >= ${filled.from})`;
+  const isFilled = isFilledBy(filled);
   const none = `cast(null, 'Nullable(String)')`;
-  const held = filled.columns.map(named);
   const ofMembers = (state: string, value: (column: string) => string): Value[] => [
     ['member_state', state],
     ...filled.columns.map((column): Value => [column, value(named(column))]),
@@ -72,10 +74,57 @@ export function narrowSelects(narrow: Narrow): NarrowSelect[] {
   ];
   const byJson = [...values, ...ofMembers('toUInt64(0)', () => none), ...all.slice(-1)];
   return [
-    // Each text that is sought in metadata stands in one of the members that are read.
-    oneSelect(narrow, byColumns, ` and ${isFilled}`, texts(narrow, concatenated(held))),
+    oneSelect(
+      narrow,
+      byColumns,
+      ` and ${isFilled}${bounds ? ` and ${within(bounds)}` : ''}`,
+      texts(narrow, textOf(filled)),
+    ),
     oneSelect(narrow, byJson, ` and not ${isFilled}`, texts(narrow, 'metadata')),
   ];
+}
+
+/** The condition on rows that leaves out those which `narrow` does not ask for, as far as columns tell; it takes the parameters `values`. */
+export function narrowCondition(narrow: Narrow): Pick<NarrowSelect, 'condition' | 'values'> {
+  const { filled, bounds } = narrow;
+  if (!filled) return { condition: '', values: {} };
+  const { condition, values } = texts(narrow, textOf(filled));
+  const isWanted = `${bounds ? within(bounds) : 'true'}${condition}`;
+  return { condition: ` and (not ${isFilledBy(filled)} or ${isWanted})`, values };
+}
+
+function isFilledBy({ set, from }: Filled): string {
+  return `(member_set = ${quoted(set)} and member_state >= ${from})`;
+}
+
+/** Each text that is sought in metadata stands in one of the members that are read. */
+function textOf({ columns }: Filled): string {
+  return concatenated(columns.map(named));
+}
+
+/** ClickHouse does not read each number to its last digit. */
+const MARGIN = 1e-9;
+
+/** Whether columns of members, which hold JSON, are within bounds; true where another value than a plain number or text may be. */
+function within(bounds: Bounds<string>): string {
+  if ('all' in bounds) return `(${bounds.all.map(within).join(' and ')})`;
+  if ('any' in bounds) return `(${bounds.any.map(within).join(' or ')})`;
+  const column = named(bounds.of);
+  if ('texts' in bounds) {
+    const wanted = bounds.texts.map((text) => quoted(JSON.stringify(text))).join(', ');
+    const isOther = `not startsWith(${column}, '"') or position(${column}, '\\\\') > 0`;
+    return `(${column} is not null and (${column} in (${wanted}) or ${isOther}))`;
+  }
+  const wide = (bound: number, sign: number) =>
+    bound + sign * MARGIN * Math.max(1, Math.abs(bound));
+  const number = `toFloat64OrNull(${column})`;
+  const tests = [
+    ...(bounds.least === Number.NEGATIVE_INFINITY
+      ? []
+      : [`${number} >= ${wide(bounds.least, -1)}`]),
+    ...(bounds.most === Number.POSITIVE_INFINITY ? [] : [`${number} <= ${wide(bounds.most, 1)}`]),
+  ];
+  return `(${column} is not null and coalesce(${tests.join(' and ')}, true))`;
 }
 
 /** A column, and what gives it. */

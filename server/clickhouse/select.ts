@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import type { Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import { isoUtc, type Plain, type RowColumn, type Rows } from '../store/index.ts';
-import { type Narrow, narrowSelects } from './narrow.ts';
+import { type Narrow, narrowCondition, narrowSelects } from './narrow.ts';
 
 /** A statement for ClickHouse, each parameter written `{name:Type}`, and the columns that its answer must have. */
 export interface Statement {
@@ -149,14 +149,15 @@ const ROWS_WANTED = `({project:Nullable(String)} is null or project = {project:N
 export async function newestOf(
   client: ClickHouseClient,
   table: string,
-  { project, from, until }: Omit<RowsWanted, 'narrow'>,
+  { project, from, until, narrow }: RowsWanted,
   count: number,
   options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
 ): Promise<{ from: string | null; rows: number }> {
+  const { condition, values: sought } = narrowCondition(narrow);
   const sql = `select minOrNull(timestamp) as oldest, count() as rows
     from (
       select timestamp from {table:Identifier}
-      where ${ROWS_WANTED}
+      where ${ROWS_WANTED}${condition}
       order by timestamp desc
       limit ${count}
     )`;
@@ -164,7 +165,7 @@ export async function newestOf(
     { name: 'oldest', kind: 'plain', type: 'TIMESTAMP' },
     { name: 'rows', kind: 'plain', type: 'UBIGINT' },
   ];
-  const values = { table, project, from, until };
+  const values = { table, project, from, until, ...sought };
   const { rows } = await select(client, { sql, columns }, values, { ...options, maxRows: 1 });
   const [[oldest = null, found] = []] = rows;
   return { from: oldest === null ? null : String(oldest), rows: Number(found) };

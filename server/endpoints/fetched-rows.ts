@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isSource, type Source } from '../../ingest/index.ts';
 import type { FetchedView, Reads, Translation } from '../caller-sql/index.ts';
 import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
+import { boundsOn } from '../records/bounds.ts';
 import type { Path, Shape } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Store, shipped } from '../store/index.ts';
 import type { Values } from './parameters.ts';
@@ -137,10 +138,15 @@ export function createFetchedRows(
     over: (question, ask) => over(question, wantedBy(question, null), boundsOf(question), ask),
     async overNewest(question, ask, isEnough) {
       const [bounds, wanted] = [boundsOf(question), wantedBy(question, null)];
-      const [source] = wanted.keys();
-      if (source === undefined) throw new Error('BUG: no source is asked');
+      const [entry] = wanted;
+      if (!entry) throw new Error('BUG: no source is asked');
+      const [source, narrow] = entry;
       for (const count of NEWEST) {
-        const { from, rows } = await answers.newest({ source, ...bounds }, count, question.signal);
+        const { from, rows } = await answers.newest(
+          { source, ...bounds, narrow },
+          count,
+          question.signal,
+        );
         // These are all there are.
         if (rows < count) return over(question, wanted, bounds, ask);
         // With those that have the timestamp of the last, so that no older row comes before any.
@@ -177,14 +183,14 @@ function wantedOf(
 }
 
 function narrowOf(
-  { columns, members, inColumns, texts }: Reads,
+  { columns, members, inColumns, texts, bounds }: Reads,
   set: MemberSet,
   fetched: FetchedView | undefined,
   counted: Counted | null,
 ): Narrow {
   const { source } = set;
   const all = Object.keys(columnsOf(source));
-  if (!fetched) return { columns: new Set(all), members: null, filled: null, texts: [], counted };
+  if (!fetched) return wholeRows(all, counted);
   const own = (name: string) => fetched.columns.get(name) ?? '';
   const read = new Set([...fetched.filter, ...[...columns].map(own)]);
   const shapes = [...columns].flatMap((name) =>
@@ -193,15 +199,30 @@ function narrowOf(
   const [shape = null, ...more] = fetched.filter.has('metadata') ? [null] : shapes;
   const cut = more.length > 0 ? null : shape;
   const areFilled = [...inColumns].some((name) => own(name) === 'metadata');
+  const filled = cut && areFilled ? filledOf(set, cut) : null;
   return {
     columns: new Set(all.filter((name) => read.has(name))),
     members: cut,
-    filled: cut && areFilled ? filledOf(set, cut) : null,
+    filled,
+    bounds: boundsOn(bounds, ({ of, path }) =>
+      own(of) === 'metadata' ? filled?.columns.find((each) => each === columnOf(path)) : undefined,
+    ),
     texts: texts.flatMap(({ column, text }) =>
       ['varchar', 'json'].includes(columnsOf(source)[own(column)] ?? '')
         ? [{ column: own(column), text }]
         : [],
     ),
+    counted,
+  };
+}
+
+function wholeRows(columns: readonly string[], counted: Counted | null): Narrow {
+  return {
+    columns: new Set(columns),
+    members: null,
+    filled: null,
+    texts: [],
+    bounds: undefined,
     counted,
   };
 }
@@ -247,6 +268,7 @@ function both(left: Narrow, right: Narrow): Narrow {
     filled,
     // What one leaves out the other may read.
     texts: [],
+    bounds: undefined,
     counted: left.counted,
   };
 }

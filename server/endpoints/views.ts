@@ -5,6 +5,7 @@ import {
   columnOf,
   filledFrom,
   heldFrom,
+  knownMembers,
   type MemberSet,
   type Readers,
   type Store,
@@ -149,7 +150,11 @@ export async function partsOf(
           ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
           : {}),
         ...(set && own
-          ? { members: new Map([[own.name, memberColumns(set)]]), texts: textColumns(node) }
+          ? {
+              members: new Map([[own.name, memberColumns(set)]]),
+              known: new Map([[own.name, new Set(knownMembers(set.source).map(pathKey))]]),
+              texts: textColumns(node),
+            }
           : {}),
         ...(arms ? { arms } : {}),
         columns: columns.flatMap((name, i) => {

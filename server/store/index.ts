@@ -42,6 +42,7 @@ export {
   columnOf,
   filledFrom,
   heldFrom,
+  knownMembers,
   type MemberSet,
   pathOf,
   shipped,

@@ -185,6 +185,25 @@ describe("caller's SQL: views and records", () => {
       });
     }));
 
+  it('knows which record has the members that Studio asks for, and looks for others in all', () =>
+    asking(async (ask, served) => {
+      const lines = [
+        { id: 'e', request: { path: '/here' }, response: { path: '/there', kind: 'x' } },
+        { id: 'f', request: { method: 'GET', kind: 'y' }, response: { path: '/there' } },
+      ].map(({ id, ...metadata }) => ({ id, project: 'p', event_message: '', metadata }));
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      served.write('edge_logs/b.ndjson', text);
+      await served.lines(LINES.length + lines.length);
+      const sql = `select id, path, kind from edge_logs cross join unnest(metadata) as m
+        cross join unnest(m.request) as request cross join unnest(m.response) as response
+        where id in ('e', 'f') order by id`;
+      const rows = [
+        { id: 'e', path: '/here', kind: 'x' },
+        { id: 'f', path: null, kind: 'y' },
+      ];
+      await check(ask, { [sql]: rows });
+    }));
+
   it('counts the records of each value, whatever is in them', () =>
     withFolder((data) =>
       withApp(data, async (served) => {

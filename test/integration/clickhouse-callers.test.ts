@@ -37,6 +37,9 @@ const OF_BIG = [
 /** More rows than are fetched one by one, and how many there are of a day, at three a second. */
 const MANY = 1_200_000;
 const DAY = 3 * 86_400;
+/** Rows, and how many others are made of each: together more than are fetched. */
+const COPIED = 1200;
+const COPIES = 900;
 
 describe('SQL of callers over ClickHouse', () => {
   clickhouseIt(
@@ -201,6 +204,64 @@ describe('SQL of callers over ClickHouse', () => {
               `select count(*) as n, min(id) as least from edge_logs where regexp_contains(event_message, 'fault')`,
             ),
           ).to.deep.equal([{ n: MANY / 1000, least: 'r0' }]);
+        },
+        { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
+      );
+    },
+  );
+
+  clickhouseIt(
+    'lists what few rows have, of more rows than are fetched',
+    async (server, folder) => {
+      const lines = Array.from({ length: COPIED }, (_, n) => {
+        const isRare = n === 7;
+        const request = { method: isRare ? 'DELETE' : 'GET', path: '/rest/v1/todos' };
+        const response = { status_code: isRare ? 503 : 200 };
+        return `${JSON.stringify({
+          id: `r${n}`,
+          timestamp: new Date(Date.UTC(2026, 10, 1) + n * 1000).toISOString(),
+          project: 'p',
+          event_message: 'a request',
+          metadata:
+            n % 2 === 0 ? { request, response } : [{ request: [request], response: [response] }],
+        })}\n`;
+      });
+      const data = join(folder, 'data');
+      mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
+      appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
+      await withService(
+        data,
+        async (service) => {
+          await allThere(service, { forwarded: COPIED });
+          // As other nodes would have sent them.
+          await server.client.command({
+            query: `insert into edge_logs
+              select entry.* replace (
+                concat(entry.id, '-', toString(copy.number)) as id,
+                entry.timestamp - toIntervalDay(copy.number) as timestamp,
+                'other' as _node
+              )
+              from edge_logs as entry cross join (select number from numbers(1, ${COPIES})) as copy`,
+          });
+          const rare = ['r7', ...Array.from({ length: COPIES }, (_, n) => `r7-${n + 1}`)];
+          const conditions = [
+            'response.status_code >= 500',
+            'response.status_code between 500 and 599',
+            '500 < response.status_code',
+            'response.status_code in (500, 503)',
+            "response.status_code = 503 or request.method = 'PUT'",
+            "request.method = 'DELETE'",
+            "request.method in ('DELETE', 'PUT') and response.status_code >= 300",
+          ];
+          for (const condition of conditions) {
+            const sql = `select t.id from edge_logs t cross join unnest(metadata) as m cross join unnest(m.request) as request
+              cross join unnest(m.response) as response where ${condition} order by t.timestamp desc limit 5000`;
+            const search = new URLSearchParams({ project: 'p', sql });
+            const { status, body } = await service.get(`/api/endpoints/query/logs.all?${search}`);
+            expect(status, JSON.stringify(body)).to.equal(200);
+            const ids = (body.result as { id: string }[]).map(({ id }) => id);
+            expect(ids, condition).to.deep.equal(rare);
+          }
         },
         { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
       );

@@ -136,6 +136,11 @@ function parts(random: Random) {
       () => `event_message like '%of the morning'`,
       () => `${status} ${pick(['=', '<>', '>=', '<'])} ${pick(['200', '404', '500'])}`,
       () => `cast(${status} as int64) between 400 and 499`,
+      () =>
+        `${status} between ${pick(['200', '404', '-1', '1e16'])} and ${pick(['200.5', '500', '1e17'])}`,
+      () => `${status} in (${pick(['200, 500', '200.5', '418, 404, 1e16'])})`,
+      () => `${pick(['404', '500', '200.5'])} ${pick(['<=', '<', '>=', '>', '='])} ${status}`,
+      () => `(${status} = 404 or ${member()} = '${pick(['GET', 'node', '7', text()])}')`,
       () => `${member()} is ${pick(['', 'not '])}null`,
       () => `regexp_replace(${member()}, r'^/', '') = '${text().slice(1)}'`,
       () => `${member()} in ('${text()}', 'GET', '500')`,
@@ -168,12 +173,12 @@ export function oddChart(random: Random): string {
   const number = pick([status, path, `cast(${status} as int64)`]);
   return pick([
     `select timestamp_trunc(t.timestamp, ${unit}) as h, count(*) as n, countif(${condition()}) as some from edge_logs t ${joins} where ${where} group by h order by h`,
-    `select timestamp_trunc(t.timestamp, ${unit}) as timestamp, count(case when ${condition()} then 1 end) as n, count(${a}) as a, count(distinct ${b}) as d from edge_logs t ${joins} where ${where} group by timestamp`,
+    `select timestamp_trunc(t.timestamp, ${unit}) as timestamp, count(case when ${condition()} then 1 end) as n, count(${a}) as a, count(distinct ${b}) as d from edge_logs t ${joins} where ${where} group by timestamp order by timestamp`,
     `select ${a} as a, count(*) as n, sum(case when ${condition()} then 1 else 0 end) as some, avg(${number}) as mean, sum(${number}) as whole from edge_logs t ${joins} where ${where} group by a`,
     `select min(${a}) as least, max(${b}) as most, logical_or(${condition()}) as any, count(*) as n from edge_logs t ${joins} where ${where}`,
     `select ${a} as a, count(*) as n from edge_logs t ${joins} where ${where} group by a having count(*) > ${below(5)} order by n desc, a limit 20`,
     `select count(*) as n, count(event_message) as texts from edge_logs t where ${pick(["regexp_contains(event_message, 'morning')", 'true', "t.id like '1%'"])}`,
     `select timestamp_trunc(t.timestamp, hour) as h, approx_quantiles(${number}, 4) as parts from edge_logs t ${joins} where ${where} group by h`,
-    `with some as (select ${a} as a, timestamp_trunc(t.timestamp, ${unit}) as h from edge_logs t ${joins} where ${where}) select a, h, count(*) as n from some group by a, h`,
+    `with some as (select ${a} as a, timestamp_trunc(t.timestamp, ${unit}) as h from edge_logs t ${joins} where ${where}) select a, h, count(*) as n from some group by a, h order by h, a`,
   ]);
 }

@@ -1,3 +1,4 @@
+import type { Bounds } from '../../records/bounds.ts';
 import type { MemberColumns } from '../../records/shapes.ts';
 import { reject } from '../error.ts';
 import type { Dialect } from '../parse/lexer.ts';
@@ -5,7 +6,7 @@ import type { ParserInput } from '../parse/parser-input.ts';
 import type { TreeNode } from '../parse/tree.ts';
 import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
-import type { Expression, TextIn } from '../typed-expression.ts';
+import type { ColumnOf, Expression, TextIn } from '../typed-expression.ts';
 import type { Reads } from './reads.ts';
 import type { Reach } from './record-rows.ts';
 import type { Column, Scope } from './scope.ts';
@@ -20,6 +21,8 @@ export interface View {
   readonly tables: readonly string[];
   /** The columns of members, which its statement gives beside `columns`, by the JSON column that they are members of. */
   readonly members?: ReadonlyMap<string, MemberColumns>;
+  /** The members that the records of a JSON column are known to have, by `pathKey`. */
+  readonly known?: ReadonlyMap<string, ReadonlySet<string>>;
   /** The columns that hold texts as they are stored, where its rows are those of a table with text filters. */
   readonly texts?: ReadonlySet<string>;
   /** Where it is the rows of several views together: those, which are named by a column of it. */
@@ -105,8 +108,9 @@ export interface Context {
   readonly read: Set<string>;
   /** What is sought in tables with text filters. */
   readonly sought: Sought[];
-  /** What stands in columns of each row that passes the WHERE beside it. */
+  /** What stands in columns of each row that passes the WHERE beside it, and what members are. */
   readonly texts: TextIn[];
+  readonly bounds: Bounds<ColumnOf>[];
   /** For each view in a FROM clause, what the statement as it is written reads of it. */
   readonly reads: ((written: string) => readonly Reads[])[];
   /** Where a row may stand for several: how many, once FROM is read. Null where each row is one. */

@@ -38,7 +38,43 @@ export function comparison(
     operator === '=' && kind === 'text' && text !== undefined && value.column
       ? { oneOf: { column: value.column, values: [text] } }
       : {};
-  return { ...made('bool', compared(operator, left, right, at), [left, right]), texts, ...oneOf };
+  const isTurned = value === right;
+  const bounds = boundsBy(value, (isTurned && TURNED[operator]) || operator, [
+    isTurned ? left : right,
+  ]);
+  return {
+    ...made('bool', compared(operator, left, right, at), [left, right]),
+    texts,
+    bounds,
+    ...oneOf,
+  };
+}
+
+/** The operator of the same comparison from right to left, where that is another one. */
+const TURNED = dictionary<string>({ '<': '>', '>': '<', '<=': '>=', '>=': '<=' });
+
+/** What a member of a record is where it compares so with one of several literals. Undefined for whatever else is compared. */
+export function boundsBy(
+  { kind: valueKind, memberOf: of, path }: Expression,
+  operator: string,
+  others: readonly Expression[],
+): Expression['bounds'] {
+  if (valueKind !== 'json' || !of || !path) return undefined;
+  const literals = others.flatMap(({ literal }) => (literal === undefined ? [] : [literal]));
+  const [kind, ...more] = new Set(others.map((other) => other.kind));
+  if (literals.length < others.length || more.length > 0) return undefined;
+  if (kind === 'text') return operator === '=' ? { of, path, texts: literals } : undefined;
+  const numbers = literals.map(Number);
+  if (kind !== 'number' || !numbers.every(Number.isFinite)) return undefined;
+  const isAbove = ['=', '>', '>='].includes(operator);
+  const isBelow = ['=', '<', '<='].includes(operator);
+  if (!isAbove && !isBelow) return undefined;
+  return {
+    of,
+    path,
+    least: isAbove ? Math.min(...numbers) : Number.NEGATIVE_INFINITY,
+    most: isBelow ? Math.max(...numbers) : Number.POSITIVE_INFINITY,
+  };
 }
 
 export function compared(
@@ -273,7 +309,10 @@ export function membership(
         ', ',
       )}))`,
       values,
-      isKnown && value.column ? { oneOf: { column: value.column, values: literals } } : {},
+      {
+        bounds: wanted ? boundsBy(value, '=', others) : undefined,
+        ...(isKnown && value.column ? { oneOf: { column: value.column, values: literals } } : {}),
+      },
     );
   }
   const tests = others.map((other) => compared(wanted ? '=' : '<>', value, other, at));

@@ -1,6 +1,7 @@
+import { allOf, type Bounds, boundsOn, type MemberBound } from '../../records/bounds.ts';
 import type { MemberColumns, Shape } from '../../records/shapes.ts';
 import { identifier } from '../sql-fragment.ts';
-import type { Kind, TextIn } from '../typed-expression.ts';
+import type { ColumnOf, Kind, TextIn } from '../typed-expression.ts';
 import type { Records } from './records.ts';
 
 /** What a statement reads of the rows of a view: what it does not read may be left out where they are fetched from elsewhere. */
@@ -17,6 +18,8 @@ export interface Reads {
   readonly moments: ReadonlyMap<string, MomentReads>;
   /** What stands in columns of each row that is read by its WHERE, in whatever letter case. */
   readonly texts: readonly { readonly column: string; readonly text: string }[];
+  /** What members are of each such row; `of`: their JSON column. Undefined where nothing is known. */
+  readonly bounds: Bounds<string> | undefined;
 }
 
 /** A moment that is cut to a unit, or compared: the statement tells two apart only where these do. */
@@ -43,12 +46,18 @@ interface ReadTable {
   readonly nullable: boolean;
 }
 
+/** What is known of rows that pass the WHERE beside them: what stands in columns, and what members are. */
+interface Known {
+  readonly texts: readonly TextIn[];
+  readonly bounds: readonly Bounds<ColumnOf>[];
+}
+
 /** What the statement as it is `written` reads of a table. A name in a text of the caller's counts as read, which does no harm. */
 export function readsOf(
   view: string,
   { id, columns, records, members: ofColumns, relation, nullable }: ReadTable,
   written: string,
-  texts: readonly TextIn[],
+  { texts, bounds }: Known,
 ): Reads {
   const read = new Set<string>();
   const members = new Map<string, Shape<null>>();
@@ -80,7 +89,14 @@ export function readsOf(
       : texts.flatMap(({ column, text }) =>
           column.relation === relation ? [{ column: column.name, text }] : [],
         ),
+    bounds: nullable ? undefined : boundsOf(relation, bounds),
   };
+}
+
+function boundsOf(relation: object, bounds: Known['bounds']): Bounds<string> | undefined {
+  const own = ({ of }: MemberBound<ColumnOf>) =>
+    of.relation === relation ? of.name.toLowerCase() : undefined;
+  return allOf(bounds.map((each) => boundsOn(each, own)));
 }
 
 /** How a moment is read; null where that is any other way than by its unit and by what it is compared with. */

@@ -1,4 +1,10 @@
-import { dashed, hasColumn, type MemberColumns, type Shape } from '../../records/shapes.ts';
+import {
+  dashed,
+  hasColumn,
+  type MemberColumns,
+  pathKey,
+  type Shape,
+} from '../../records/shapes.ts';
 import { pathOf, type Step, withoutNull } from '../json-paths.ts';
 import { lateIn, type Sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression } from '../typed-expression.ts';
@@ -44,6 +50,8 @@ export interface RecordNode {
   readonly records: Records;
   /** A member of the record, or all of it without steps. */
   member(steps: readonly Step[]): Expression;
+  /** Whether records of this kind are known to have such a member. */
+  knows(steps: readonly Step[]): boolean;
   /** Whether the query names a member of it. */
   readonly isNamed: () => boolean;
 }
@@ -56,8 +64,16 @@ interface Node extends RecordNode, ReadRecord {
   readonly fields: Map<string, Field>;
 }
 
-/** The records of a column of the relation `table`; what is read of them is in columns that begin with `row`. */
-export function recordsOf(table: string, row: string, memberOf: ColumnOf): Records {
+/**
+ * The records of a column of the relation `table`; what is read of them is in columns that begin with `row`. `known`: the members that they are
+ * known to have, by `pathKey`.
+ */
+export function recordsOf(
+  table: string,
+  row: string,
+  memberOf: ColumnOf,
+  known: ReadonlySet<string>,
+): Records {
   const nodes: Node[] = [];
   const extras: Extra[] = [];
   const written = recordRows({ row, records: nodes, extras });
@@ -174,6 +190,10 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
         const isField = record && last !== undefined && !isTaken(record, last);
         return isField ? fieldOf(record, last) : extra(node, steps);
       },
+      knows(steps) {
+        const names = namesOf(steps, parent === null && rows.isFirst);
+        return names !== null && known.has(pathKey([...path, ...names]));
+      },
     };
     nodes.push(node);
     return node;
@@ -218,6 +238,7 @@ export function recordsOf(table: string, row: string, memberOf: ColumnOf): Recor
       },
       member: (steps) => node.member([first, ...steps]),
       memberOf,
+      path: field.path,
     };
   }
 

@@ -41,6 +41,8 @@ export interface Relation {
   whole(): Expression;
   /** A member, where any may be asked for: of a record. */
   readonly member?: (steps: readonly Step[]) => Expression;
+  /** Whether it is a record that is known to have such a member. */
+  readonly knows?: (steps: readonly Step[]) => boolean;
 }
 
 /** What names mean at a place: the relations of its FROM clause, the caller's own tables, and what they mean farther out. */
@@ -118,6 +120,7 @@ export function recordRelation(alias: string | null, node: RecordNode): Relation
     column: () => null,
     whole: () => node.member([]),
     member: (steps) => node.member(steps),
+    knows: (steps) => node.knows(steps),
   };
 }
 
@@ -212,9 +215,13 @@ function deeper(value: Expression, steps: readonly string[], at: number | null):
   return within(value, steps);
 }
 
-/** BigQuery knows from a schema which record has a field; here the nearest that holds one gives it. */
+/**
+ * BigQuery knows from a schema which record has a field. Here that is known of some; of others the nearest record that holds one gives it.
+ */
 function field(names: readonly string[], { relations }: Scope): Expression | null {
-  const records = relations.filter(({ member }) => member).toReversed();
+  const all = relations.filter(({ member }) => member).toReversed();
+  const known = all.filter(({ knows }) => knows?.(names));
+  const records = known.length === 1 ? known : all;
   const values = records.flatMap(({ member }) => member?.(names) ?? []);
   const [only] = values;
   if (values.length <= 1) return only ?? null;

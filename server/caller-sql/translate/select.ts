@@ -16,7 +16,7 @@ import {
   unnamed,
   withAliases,
 } from './select-list.ts';
-import { type From, isNarrow, noteArms, noteTexts, type Table } from './table-refs.ts';
+import { type From, isNarrow, noteArms, noteRows, type Table } from './table-refs.ts';
 
 const MAX_COLUMNS = 500;
 
@@ -76,7 +76,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
       plain(condition, 'WHERE', context.at(nodeOf(node.where_clause))),
     );
   if (condition) {
-    noteTexts(context, source.tables, condition);
+    noteRows(context, source.tables, condition);
     for (const table of source.tables) noteArms(table, condition);
   }
   const groups = grouping(context, node, items, alias, of, at);

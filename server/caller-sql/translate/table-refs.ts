@@ -1,8 +1,9 @@
+import { boundsOn } from '../../records/bounds.ts';
 import { type MemberColumns, pathKey } from '../../records/shapes.ts';
 import { attributeAt, attributeOfColumn } from '../attributes.ts';
 import { Uncountable } from '../error.ts';
 import { identifier, join, print, type Sql, sql } from '../sql-fragment.ts';
-import { type Expression, type TextIn, within } from '../typed-expression.ts';
+import { type ColumnOf, type Expression, within } from '../typed-expression.ts';
 import type { Arm, Context, Sought, View } from './context.ts';
 import { type Reads, readsOf } from './reads.ts';
 import type { Reach } from './record-rows.ts';
@@ -91,8 +92,7 @@ export function tableFrom(
     only: null,
   };
   if (view?.arms) context.reads.push((written) => readsOfArms(made, written));
-  else if (view)
-    context.reads.push((written) => [readsOf(view.name, made, written, context.texts)]);
+  else if (view) context.reads.push((written) => [readsOf(view.name, made, written, context)]);
   const { counting } = context;
   if (counting) {
     if (!view?.fetched || counting.times) throw new Uncountable();
@@ -125,7 +125,10 @@ function readsOfArms(table: Table, written: string): Reads[] {
   const named = columns.filter(({ name }) => name !== view?.arms?.column);
   const maps = named.filter(({ kind }) => kind === 'map' && attributes.size > 0);
   return armsOf(table).map((arm) => {
-    const reads = readsOf(arm.view, { ...table, columns: named }, written, []);
+    const reads = readsOf(arm.view, { ...table, columns: named }, written, {
+      texts: [],
+      bounds: [],
+    });
     return { ...reads, columns: new Set([...reads.columns, ...maps.map(({ name }) => name)]) };
   });
 }
@@ -157,14 +160,22 @@ function withMembers(
   return relation;
 }
 
+const NO_MEMBERS: ReadonlySet<string> = new Set();
+
 /** The record of a table's column that `add` gives, of those that are read together. */
 export function recordIn(
-  { id, relation, columns, records }: Table,
+  { id, relation, columns, records, view }: Table,
   column: string,
   add: (records: Records) => RecordNode | null,
 ): RecordNode | null {
   const all =
-    records.get(column) ?? recordsOf(id, rowName(column, columns), { relation, name: column });
+    records.get(column) ??
+    recordsOf(
+      id,
+      rowName(column, columns),
+      { relation, name: column },
+      view?.known?.get(column) ?? NO_MEMBERS,
+    );
   const record = add(all);
   if (record) records.set(column, all);
   return record;
@@ -248,10 +259,16 @@ function block(
 }
 
 /** Notes what stands in each row of a table that is read, by its WHERE. */
-export function noteTexts(context: Context, tables: readonly Table[], { texts = [] }: Expression) {
+export function noteRows(
+  context: Context,
+  tables: readonly Table[],
+  { texts = [], bounds }: Expression,
+) {
   // Not those of an outer query, which keeps rows without them, too.
-  const isOwn = ({ column }: TextIn) => tables.some(({ relation }) => relation === column.relation);
-  context.texts.push(...texts.filter(isOwn));
+  const isOwn = (column: ColumnOf) => tables.some(({ relation }) => relation === column.relation);
+  context.texts.push(...texts.filter(({ column }) => isOwn(column)));
+  const own = boundsOn(bounds, ({ of }) => (isOwn(of) ? of : undefined));
+  if (own) context.bounds.push(own);
   for (const { column, ...text } of texts) {
     const table = tables.find(({ relation }) => relation === column.relation);
     // Where members have columns, the JSON stands as it is stored, in rows with text filters.

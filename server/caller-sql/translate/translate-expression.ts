@@ -1,3 +1,4 @@
+import { allOf, anyOf } from '../../records/bounds.ts';
 import { attributeAt } from '../attributes.ts';
 import { dictionary } from '../dictionary.ts';
 import { reject, shown } from '../error.ts';
@@ -19,7 +20,7 @@ import {
 import { cast } from './casts.ts';
 import type { Context } from './context.ts';
 import { call, called, unsure } from './function-calls.ts';
-import { compared, comparison, membership } from './operators.ts';
+import { boundsBy, compared, comparison, membership } from './operators.ts';
 import { resolve, type Scope } from './scope.ts';
 import { subquery } from './subqueries.ts';
 import { windowed } from './window-functions.ts';
@@ -60,8 +61,11 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
     case 'BETWEEN': {
       only(node, ['input', 'lower', 'upper'], at);
       const [input, lower, upper] = [of(node.input), of(node.lower), of(node.upper)];
-      const bounds = [compared('>=', input, lower, at), compared('<=', input, upper, at)];
-      return made('bool', sql`(${join(bounds, ' and ')})`, [input, lower, upper]);
+      const tests = [compared('>=', input, lower, at), compared('<=', input, upper, at)];
+      return {
+        ...made('bool', sql`(${join(tests, ' and ')})`, [input, lower, upper]),
+        bounds: allOf([boundsBy(input, '>=', [lower]), boundsBy(input, '<=', [upper])]),
+      };
     }
     case 'CONJUNCTION': {
       only(node, ['children'], at);
@@ -72,6 +76,7 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
       return {
         ...made('bool', sql`(${join(list, isAnd ? ' and ' : ' or ')})`, parts),
         texts: isAnd ? parts.flatMap(({ texts = [] }) => texts) : [],
+        bounds: (isAnd ? allOf : anyOf)(parts.map(({ bounds }) => bounds)),
         ...(oneOf ? { oneOf } : {}),
       };
     }

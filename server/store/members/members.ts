@@ -63,6 +63,14 @@ export function builtInMembers(source: Source): readonly string[] {
   return MEMBERS[source] ?? OF_APPLICATIONS;
 }
 
+/** The members that the records of a source are known to have, whatever settings say; none of other sources than the built-in ones. */
+export function knownMembers(source: Source): readonly Path[] {
+  return [
+    ...(MEMBERS[source] ?? []).map(pathOf),
+    ...(HELD[source] ?? []).map(({ member }) => member),
+  ];
+}
+
 /**
  * The built-in members and further ones, each once. Throws when a member stands within another one, or differs from another in letter
  * case alone: a structure holds neither.

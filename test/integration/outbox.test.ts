@@ -6,6 +6,7 @@ import { type Ingesting, keep, unlimited, withFolder, withIngest } from '../supp
 
 const ENDPOINT = 'http://127.0.0.1:8123';
 const DAY_MS = 24 * 3_600_000;
+const MANY = 200_000;
 const { signal } = new AbortController();
 
 describe('the outbox of a store', () => {
@@ -118,6 +119,29 @@ describe('the outbox of a store', () => {
         { storeClock },
       );
     }));
+
+  it('has the oldest rows while checkpoints move rows to the places of those that are gone', () =>
+    withFolder((data) =>
+      withIngest(data, async ({ store, write, lines, ledger }) => {
+        write('edge_logs/a.ndjson', numbered(0, MANY, 'x'.repeat(1000)));
+        await lines(MANY);
+        const outbox = await store.outbox();
+        const shipped: number[] = [];
+        // Beyond its size the store is written back, and no row may go.
+        const limits = { ...unlimited(), maxBytes: 1, rowsStay: true };
+        for (;;) {
+          const [cut] = await Promise.all([
+            outbox.cut('edge_logs', ENDPOINT, signal),
+            store.retention.run(limits),
+          ]);
+          if (!cut) break;
+          await outbox.settle(cut.shipment);
+          shipped.push(cut.shipment.rows);
+        }
+        expect(shipped.length).to.be.above(3);
+        expect(await ledger()).to.include({ rows: MANY, stored: 0, forwarded: MANY });
+      }),
+    ));
 
   it('keeps rows from retention that are to be forwarded', () =>
     withFolder((data) => {

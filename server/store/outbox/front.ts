@@ -4,7 +4,7 @@ import type { Source } from '../../../ingest/index.ts';
 /** The oldest rows of a table. */
 export interface Front {
   readonly rows: number;
-  /** They are those up to this row, as of the transaction that found it: rows move when a checkpoint drops others before them. */
+  /** They are those up to this row until rows move: when a checkpoint drops others before them, even within a transaction that reads. */
   readonly lastRow: number;
   /** The day, in UTC, that all of them were stored on. */
   readonly day: string;
@@ -22,7 +22,27 @@ const FRONT_BYTES = 32 * 1024 * 1024;
 /** Which rows are wanted: just so many, or as many of the first `among` as were stored on one day and take no more memory than they may. */
 export type FrontWanted = { readonly rows: number } | { readonly among: number };
 
-/** The rows at the front of a table. Null where there are none, or fewer than are wanted. */
+/** Rows moved between statements of one transaction: a checkpoint has dropped others before them. */
+export class RowsMoved extends Error {}
+
+/** So often rows are looked for again that have moved: a checkpoint drops rows seldom. */
+const MOST_LOOKS = 8;
+
+/** Runs what looks for rows and reads them until they stand still meanwhile. Throws what it throws, RowsMoved after some times. */
+export async function whileRowsStand<T>(look: () => Promise<T>): Promise<T> {
+  for (let looks = 1; ; looks++)
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof RowsMoved) || looks === MOST_LOOKS) throw error;
+    }
+}
+
+/**
+ * The rows at the front of a table. Null where there are none, or fewer than are wanted. Each statement sees rows at places of its own, even
+ * within a transaction, while others may checkpoint: so what is told of the rows comes of one. Throws RowsMoved where they are not those
+ * that the statements before it have found.
+ */
 export async function frontOf(
   connection: DuckDBConnection,
   source: Source,
@@ -37,15 +57,22 @@ export async function frontOf(
       : asManyAsFit(source, Number(first), wanted.among),
   );
   if ((found.last ?? null) === null) return null;
-  const at = (row: unknown) =>
-    one(`select id, ingested_at::date::varchar as day from ${source} where rowid = ${row}`);
-  const [begin, end] = [await at(first), await at(found.last)];
+  const told = await one(`select
+      count(*) as rows,
+      arg_min(id, rowid) as first_id,
+      arg_max(id, rowid) as last_id,
+      min(ingested_at::date)::varchar as day,
+      max(ingested_at::date)::varchar as last_day
+    from ${source}
+    where rowid <= ${found.last}`);
+  const isOneDay = 'rows' in wanted || told.day === told.last_day;
+  if (told.rows !== found.rows || !isOneDay) throw new RowsMoved(`Rows of ${source} have moved.`);
   return {
-    rows: Number(found.rows),
+    rows: Number(told.rows),
     lastRow: Number(found.last),
-    day: String(begin.day),
-    firstId: String(begin.id),
-    lastId: String(end.id),
+    day: String(told.day),
+    firstId: String(told.first_id),
+    lastId: String(told.last_id),
     hasMore: found.has_more === true,
   };
 }

@@ -14,7 +14,15 @@ import type { QueryRows } from '../read/query-rows.ts';
 import { removeTextFilters } from '../text-filter/filters.ts';
 import { URL_OF_ROW } from '../write/metadata-paths.ts';
 import type { Writer } from '../write/writer.ts';
-import { FIRST_AMONG, type Front, type FrontWanted, frontOf, nextAmong } from './front.ts';
+import {
+  FIRST_AMONG,
+  type Front,
+  type FrontWanted,
+  frontOf,
+  nextAmong,
+  RowsMoved,
+  whileRowsStand,
+} from './front.ts';
 
 /** Rows from the front of a table that go to another database in one INSERT of one block, in one partition: all of them or none. */
 export interface Shipment {
@@ -192,8 +200,11 @@ export async function openOutbox({
         select *, '${node}' as _node, ${seq}::ubigint as _seq from (${shippedRows(source, sets, front)})
       ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB'${mark === null ? '' : `, kv_metadata {made_anew: '${mark}'}`})`,
     );
-    if (rowsChanged !== front.rows)
-      throw new Error(`BUG: ${rowsChanged} rows were written, of ${front.rows}`);
+    // Those up to the last one: as many are the same ones, wherever they stand by now.
+    if (rowsChanged !== front.rows) {
+      await rm(unfinished, { force: true });
+      throw new RowsMoved(`${rowsChanged} rows of ${source} were written, of ${front.rows}.`);
+    }
     await synchronise(unfinished);
     await rename(unfinished, path);
     await synchronise(folder);
@@ -210,15 +221,17 @@ export async function openOutbox({
   ) =>
     inTurn(() =>
       background.start(signal, (withConnection) =>
-        withConnection(async (connection) => {
-          await connection.run('begin transaction read only');
-          try {
-            const front = await frontOf(connection, source, wanted);
-            return front && { front, file: await makeFile(connection, source, seq, front, mark) };
-          } finally {
-            await connection.run('rollback');
-          }
-        }),
+        withConnection((connection) =>
+          whileRowsStand(async () => {
+            await connection.run('begin transaction read only');
+            try {
+              const front = await frontOf(connection, source, wanted);
+              return front && { front, file: await makeFile(connection, source, seq, front, mark) };
+            } finally {
+              await connection.run('rollback');
+            }
+          }),
+        ),
       ),
     );
 

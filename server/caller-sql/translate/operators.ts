@@ -30,22 +30,19 @@ export function comparison(
   at: number | null,
 ): Expression {
   const operator = COMPARISONS[type] ?? reject(at, 'This comparison is not supported');
-  const [value, { kind, literal: text }] =
-    left.literal === undefined ? [left, right] : [right, left];
+  const [value, other] = left.literal === undefined ? [left, right] : [right, left];
+  const { kind, literal: text } = other;
   const texts =
     operator === '=' && kind === 'text' && text !== undefined ? textsHeldBy(value, [text]) : [];
   const oneOf =
     operator === '=' && kind === 'text' && text !== undefined && value.column
       ? { oneOf: { column: value.column, values: [text] } }
       : {};
-  const isTurned = value === right;
-  const bounds = boundsBy(value, (isTurned && TURNED[operator]) || operator, [
-    isTurned ? left : right,
-  ]);
+  const fromValue = value === left ? operator : (TURNED[operator] ?? operator);
   return {
     ...made('bool', compared(operator, left, right, at), [left, right]),
     texts,
-    bounds,
+    bounds: boundsBy(value, fromValue, [other]),
     ...oneOf,
   };
 }

@@ -47,7 +47,7 @@ interface ReadTable {
 }
 
 /** What is known of rows that pass the WHERE beside them: what stands in columns, and what members are. */
-interface Known {
+interface WhereFacts {
   readonly texts: readonly TextIn[];
   readonly bounds: readonly Bounds<ColumnOf>[];
 }
@@ -57,7 +57,7 @@ export function readsOf(
   view: string,
   { id, columns, records, members: ofColumns, relation, nullable }: ReadTable,
   written: string,
-  { texts, bounds }: Known,
+  { texts, bounds }: WhereFacts,
 ): Reads {
   const read = new Set<string>();
   const members = new Map<string, Shape<null>>();
@@ -93,7 +93,7 @@ export function readsOf(
   };
 }
 
-function boundsOf(relation: object, bounds: Known['bounds']): Bounds<string> | undefined {
+function boundsOf(relation: object, bounds: WhereFacts['bounds']): Bounds<string> | undefined {
   const own = ({ of }: MemberBound<ColumnOf>) =>
     of.relation === relation ? of.name.toLowerCase() : undefined;
   return allOf(bounds.map((each) => boundsOn(each, own)));

@@ -216,6 +216,8 @@ async function compareAnswers(
   await withService(folder, async (service) => {
     drop(folder, data);
     await service.until(data.lines);
+    // Settling and the questions share the memory.
+    await service.untilSettled(data.lines);
     store = await ask(service);
   });
   rmSync(folder, { recursive: true });

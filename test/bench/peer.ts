@@ -23,8 +23,6 @@ const TIMES = 15;
 const WARMUP = { times: 10, ms: 2000 };
 /** PostgreSQL reads the whole table for most questions: it is asked less often. */
 const POSTGRES_TIMES = 1;
-/** The newest rows are settled when there are so many. */
-const RUN_ROWS = 30_720;
 const WARM = PEER_QUESTIONS.map(({ isCached }) => (isCached ? { times: 1, ms: 0 } : WARMUP));
 /** What fills no run gets the columns of its members once nothing has come in for half of this time. */
 const FILLED_MS = 60_000;
@@ -76,7 +74,7 @@ async function measureTable(
     await service.until(data.lines);
     ingestPeakMb = service.memoryMb('VmHWM');
     const begin = performance.now();
-    await service.untilSettled(data.lines - RUN_ROWS + 1);
+    await service.untilSettled(data.lines);
     settleMs = performance.now() - begin;
     await delay(FILLED_MS);
     settledPeakMb = service.memoryMb('VmHWM');

@@ -9,8 +9,6 @@ import type { Searched } from './results.ts';
 import { drop, startService } from './service.ts';
 
 const ASKING_MS = 30 * 60_000;
-/** Rows are settled in runs of so many. */
-const RUN_ROWS = 30_720;
 
 /** Search queries next to the same written by hand for the engine, in turn, over settled rows. */
 export async function measureSearch(bench: Bench): Promise<Searched> {
@@ -21,7 +19,7 @@ export async function measureSearch(bench: Bench): Promise<Searched> {
   try {
     drop(folder, data);
     await service.until(data.lines);
-    await service.untilSettled(data.lines - RUN_ROWS + 1);
+    await service.untilSettled(data.lines);
   } finally {
     await service.stop();
   }

@@ -11,8 +11,6 @@ import { median } from './statistics.ts';
 
 const TIMES = 5;
 const DAYS_MS = 7 * 24 * 3_600_000;
-/** The newest rows of a source are settled when there are so many. */
-const RUN_ROWS = 30_720;
 
 /** Requests of Studio's kind over the last 7 days, one after the other, at several sizes of a store of 30 days. */
 export async function measureStudio({ options, folder }: Bench): Promise<Studio> {
@@ -41,8 +39,7 @@ async function measureSize(
     drop(folder, data);
     await service.until(data.lines);
     const begin = performance.now();
-    for (const { source, lines } of data.files)
-      await service.untilSettled(lines - RUN_ROWS + 1, source);
+    for (const { source, lines } of data.files) await service.untilSettled(lines, source);
     settleMs = performance.now() - begin;
   });
   rmSync(input, { recursive: true });

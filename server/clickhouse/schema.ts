@@ -112,6 +112,8 @@ const REQUEST_TYPES: typeof TYPES = {
 };
 /** Without it rows of one shipment would be several parts, and it could be there in part. */
 const PARTITION = 'toDate(ingested_at)';
+/** Without them a loss of power takes rows that were confirmed, and that have left their node since. */
+const FLUSHED = ['fsync_after_insert', 'fsync_part_directory'];
 
 /** Which columns of a table, of a source or of all its shards, are not as rows need them. Further columns are the operator's. */
 export function columnFaults(
@@ -139,11 +141,9 @@ export function tableFaults(
   source: Source,
   { engine, engine_full: full, partition_key: partition }: TableInfo,
 ): string[] {
-  const faults: string[] = [];
   if (!engine.endsWith('MergeTree'))
-    faults.push(
-      `the engine of ${source} is ${engine}, and one of the MergeTree family is expected`,
-    );
+    return [`the engine of ${source} is ${engine}, and one of the MergeTree family is expected`];
+  const faults: string[] = [];
   if (partition !== PARTITION)
     faults.push(
       `${source} is partitioned by ${partition || 'nothing'}, and ${PARTITION} is expected`,
@@ -153,6 +153,11 @@ export function tableFaults(
   if (window === undefined ? !isReplicated : Number(window) < FEWEST_TOKENS)
     faults.push(
       `${source} knows the tokens of ${window ?? 'no'} INSERTs, and at least ${FEWEST_TOKENS} are expected (${isReplicated ? '' : 'non_'}replicated_deduplication_window)`,
+    );
+  const flushes = FLUSHED.map((setting) => `${setting} = 1`);
+  if (!flushes.every((setting) => full.includes(setting)))
+    faults.push(
+      `${source} confirms rows that a loss of power takes: alter table ${source} modify setting ${flushes.join(', ')}`,
     );
   return faults;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
@@ -8,33 +8,33 @@ import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
 import { type Fate, openProxy } from '../clickhouse/proxy.ts';
-import {
-  type ClickHouseServer,
-  whyNoClickHouse,
-  withClickHouse,
-  withTwoShards,
-} from '../clickhouse/server.ts';
-import { makeShardTables, makeTables } from '../clickhouse/tables.ts';
+import { type ClickHouseServer, whyNoClickHouse, withTwoShards } from '../clickhouse/server.ts';
+import { makeShardTables } from '../clickhouse/tables.ts';
 import { INSTALL } from '../e2e/shippers/shippers.ts';
 import {
   eventually,
-  type Service,
   type SpawnOptions,
   spawnService,
   withFolder,
   withService,
 } from '../support/helpers.ts';
-import { fill, free } from './ballast.ts';
-import { type CaseOptions, faultCase, LONG, notHere } from './case.ts';
+import { faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { fakeTime, settableClock } from './fake-time.ts';
-import { drop, dropLines, ledger, startWriter, whileItLives } from './lines.ts';
-import { mountCase, withTmpfs } from './mounts.ts';
+import {
+  clickhouseCase,
+  differences,
+  dropBulky,
+  edge,
+  FORWARDED_MS,
+  forwarded,
+  forwarding,
+  NOT_FORWARDED,
+  WARNING,
+} from './forwarded.ts';
+import { dropLines, startWriter } from './lines.ts';
 
 const EX_CONFIG = 78;
-const WARNING = 40;
-const NOT_FORWARDED = 'rows are not forwarded; it is tried again';
-const FILLS = LONG ? 20 : 3;
 /** Each of them three nodes, and so long. */
 const CHAOS_RUNS = LONG ? 20 : 1;
 const CHAOS_MS = 40_000;
@@ -47,39 +47,6 @@ const TOKEN_ALONE =
   'a server that knows a shipment’s token and has none of its rows: each line is there once';
 const SHARDS =
   'nodes of a cluster send their rows to one shard each, and answer of the rows of all';
-
-const onMount: typeof faultCase = (id, title, action, options) =>
-  mountCase(id, title, 'tmpfs', action, options);
-
-/** A ClickHouse with the tables, and a folder beside it. */
-function clickhouseCase(
-  id: string,
-  title: string,
-  action: (server: ClickHouseServer, folder: string) => Promise<void>,
-  options: CaseOptions = {},
-  register: typeof faultCase = faultCase,
-): void {
-  const reason = whyNoClickHouse();
-  if (reason) {
-    notHere(id, title, reason);
-    return;
-  }
-  register(
-    id,
-    title,
-    () =>
-      withFolder((folder) =>
-        withClickHouse(join(folder, 'clickhouse'), async (server) => {
-          await makeTables(server);
-          await action(server, folder);
-        }),
-      ),
-    options,
-  );
-}
-
-/** A shipment in doubt waits for as long as an INSERT may go on, and a request has as long for its answer: 90 s each, perhaps twice. */
-const FORWARDED_MS = 400_000;
 
 describe('rows that are forwarded to ClickHouse', () => {
   clickhouseCase(
@@ -309,95 +276,6 @@ describe('rows that are forwarded to ClickHouse', () => {
       expect(await differences(server, [expected])).to.deep.equal([]);
     },
     { timeoutMs: 600_000 },
-  );
-
-  clickhouseCase(
-    'F09',
-    `the disk of a node fills up ${FILLS} times: each line is there once`,
-    async (server, folder) => {
-      const data = join(folder, 'data');
-      const store = join(data, 'store');
-      const random = seeded(9);
-      const expected = newExpectedLines();
-      // All of the disk is less than what else must be free, in the last life, too.
-      const options = { env: { TAILPOND_CLICKHOUSE_URL: server.url, TAILPOND_MIN_FREE: 'off' } };
-      let troubles = 0;
-      await withTmpfs(store, 150, async () => {
-        for (let time = 0; time < FILLS; time++)
-          await withService(
-            data,
-            async (service) => {
-              dropBulky(data, expected, 20_000);
-              await delay(random() * 1500);
-              // From nothing to what a shipment takes.
-              fill(store, Math.floor(4e6 * random() ** 2));
-              await delay(2000);
-              troubles += service.log.filter(({ level }) => Number(level) >= WARNING).length;
-              await whileItLives(service, async () => {
-                free(store);
-                dropLines(data, expected, 100);
-                await forwarded(service, expected);
-                await service.end('SIGTERM');
-              });
-              free(store);
-            },
-            options,
-          );
-        await withService(
-          data,
-          async (service) => {
-            await forwarded(service, expected);
-            expect(await service.end('SIGTERM')).to.equal(0);
-          },
-          options,
-        );
-      });
-      expect(await differences(server, [expected])).to.deep.equal([]);
-      expect(troubles).to.be.above(0);
-    },
-    { timeoutMs: 900_000 },
-    onMount,
-  );
-
-  clickhouseCase(
-    'F10',
-    `the disk of the server fills up ${FILLS} times: each line is there once`,
-    async (server, folder) => {
-      const [data, disk] = [join(folder, 'data'), join(folder, 'clickhouse/data')];
-      const random = seeded(10);
-      const expected = newExpectedLines();
-      let warnings = 0;
-      await server.kill();
-      await withTmpfs(disk, 400, async () => {
-        await server.start();
-        await makeTables(server);
-        await withService(
-          data,
-          async (service) => {
-            for (let time = 0; time < FILLS; time++) {
-              dropLines(data, expected, 5000);
-              await delay(random() * 1000);
-              fill(disk, Math.floor(1e5 * random()));
-              dropLines(data, expected, 5000);
-              await delay(3000);
-              free(disk);
-              // It may have ended by itself.
-              await server.kill();
-              await server.start();
-              await forwarded(service, expected);
-            }
-            warnings = service.log.filter(({ msg }) => msg === NOT_FORWARDED).length;
-            expect(await service.end('SIGTERM')).to.equal(0);
-          },
-          forwarding(server.url),
-        );
-        expect(await differences(server, [expected])).to.deep.equal([]);
-        await server.kill();
-      });
-      expect(warnings).to.be.above(0);
-    },
-    { timeoutMs: 900_000 },
-    onMount,
   );
 
   const library = fakeTime();
@@ -665,20 +543,10 @@ async function forgetTokens({ client }: ClickHouseServer): Promise<void> {
     });
 }
 
-/** Drops lines that cannot be packed into less than half. */
-function dropBulky(data: string, expected: ExpectedLines, count = 500): void {
-  const line = () => expected.line('edge_logs', randomBytes(500).toString('hex'));
-  drop(data, 'edge_logs/a.ndjson', Array.from({ length: count }, line).join(''));
-}
-
 async function rowsOf({ client }: ClickHouseServer): Promise<number> {
   const query = 'select count() as n from edge_logs';
   const answer = await client.query({ query, format: 'JSONEachRow' });
   return Number((await answer.json<{ n: string }>())[0]?.n);
-}
-
-function forwarding(url: string): SpawnOptions {
-  return { env: { TAILPOND_CLICKHOUSE_URL: url } };
 }
 
 /** A plain proxy in the place of one that was closed. */
@@ -693,48 +561,6 @@ function fateOf(random: () => number): Fate {
   if (kind < 0.25) return { cutReplyAfter: Math.floor(random() * 1500) };
   if (kind < 0.3) return { holdReplyMs: 2000 };
   return 'passes';
-}
-
-async function edge(service: Service) {
-  const entry = (await ledger(service)).find(({ source }) => source === 'edge_logs');
-  if (!entry) throw new Error('the ledger has no entry of edge_logs');
-  return entry;
-}
-
-/** Waits until every expected row has left the store. */
-async function forwarded(service: Service, expected: ExpectedLines): Promise<void> {
-  await eventually(async () => {
-    for (const entry of await ledger(service)) {
-      const { rows } = expected.expected(entry.source);
-      const told = JSON.stringify([entry, service.log.filter((line) => !line.req).slice(-20)]);
-      expect(entry, told).to.include({ rows, forwarded: rows, stored: 0 });
-    }
-  }, FORWARDED_MS);
-}
-
-/** Rows that are not in ClickHouse once, and those that nobody has written. */
-async function differences(
-  { client }: ClickHouseServer,
-  expected: readonly ExpectedLines[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const source of allSources()) {
-    const answer = await client.query({
-      query: `select id, count() as times from ${source} group by id`,
-      format: 'JSONEachRow',
-    });
-    const times = new Map(
-      (await answer.json<{ id: string; times: string }>()).map((row) => [
-        row.id,
-        Number(row.times),
-      ]),
-    );
-    const ids = expected.flatMap((each) => each.ids(source));
-    for (const id of ids)
-      if (times.get(id) !== 1) found.push(`${source} ${id}: ${times.get(id) ?? 0} times`);
-    if (times.size > ids.length) found.push(`${source}: ${times.size} ids, of ${ids.length}`);
-  }
-  return found.slice(0, 10);
 }
 
 /** Shipments that are not there whole in one partition. */

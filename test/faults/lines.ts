@@ -69,19 +69,22 @@ export async function allStored(service: Service, expectedLines: ExpectedLines):
   }, 90_000);
 }
 
+export function hasEnded({ child }: Service): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 /**
  * Runs `action` on a service that has met a full or broken disk. It may end, before or meanwhile, as the engine does where a COMMIT
  * cannot write: with 1, or by a SIGKILL of its own while queries run, which `process.exit` would wait for. It says why before.
  */
 export async function whileItLives(service: Service, action: () => Promise<void>): Promise<void> {
   const { child, log } = service;
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   try {
-    if (!hasEnded()) return await action();
+    if (!hasEnded(service)) return await action();
   } catch (error) {
     // The connection may tell of the end before the exit code does.
     await eventually(() => {
-      if (!hasEnded()) throw error;
+      if (!hasEnded(service)) throw error;
     }, 5000);
   }
   expect(child.exitCode ?? child.signalCode).to.be.oneOf([1, 'SIGKILL']);

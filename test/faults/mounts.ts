@@ -18,6 +18,8 @@ export async function withTmpfs<T>(folder: string, megabytes: number, action: ()
 
 /** An ext4 file system in a file, on a folder. */
 export interface Ext4 {
+  /** Has the disk keep all that was written. */
+  synchronise(): void;
   /**
    * What a loss of power does: nothing reaches the disk from now on, what was not synchronised is lost, and everything
    * that is tried fails (EXT4_IOC_SHUTDOWN without a flush of the journal).
@@ -43,6 +45,7 @@ export async function withExt4<T>(
   run('mount', '-o', 'loop', image, folder);
   try {
     return await action({
+      synchronise: () => run('sync', '--file-system', folder),
       losePower() {
         run(
           'perl',

@@ -83,6 +83,49 @@ describe('tailpond clickhouse', () => {
     },
   );
 
+  clickhouseIt('check says what of a table could lose or double rows', async (server) => {
+    const { client, url } = server;
+    const remake = async (source: string, engine: string) => {
+      await client.command({ query: `create table ${source}_like as ${source}` });
+      await client.command({ query: `drop table ${source}` });
+      await client.command({ query: `create table ${source} as ${source}_like ${engine}` });
+    };
+    const flushed = 'fsync_after_insert = 1, fsync_part_directory = 1';
+    const settings = `settings non_replicated_deduplication_window = 10000, ${flushed}`;
+    await remake('auth_logs', 'engine = Log');
+    await remake(
+      'realtime_logs',
+      `engine = MergeTree partition by project order by timestamp ${settings}, allow_nullable_key = 1`,
+    );
+    for (const [source, setting] of [
+      ['storage_logs', 'non_replicated_deduplication_window = 5'],
+      ['postgres_logs', 'fsync_after_insert = 0'],
+      ['function_logs', 'fsync_part_directory = 0'],
+    ])
+      await client.command({ query: `alter table ${source} modify setting ${setting}` });
+    const wrong = async () => {
+      const { printed } = await tailpond(['check'], { TAILPOND_CLICKHOUSE_URL: url });
+      return printed.split('\n').filter((line) => line.startsWith('WRONG'));
+    };
+    const faults = await wrong();
+    const isTold = (text: string) => faults.some((fault) => fault.includes(`: ${text}`));
+    for (const text of [
+      'the engine of auth_logs is Log, and one of the MergeTree family is expected',
+      'realtime_logs is partitioned by project, and toDate(ingested_at) is expected',
+      'storage_logs knows the tokens of 5 INSERTs, and at least 1000 are expected',
+      'postgres_logs confirms rows that a loss of power takes',
+      'function_logs confirms rows that a loss of power takes',
+    ])
+      expect(isTold(text), `${text} in ${faults.join('\n')}`).to.equal(true);
+    expect(faults.filter((fault) => fault.includes('edge_logs'))).to.deep.equal([]);
+    // What it says is to be done, and no more.
+    for (const fault of faults) {
+      const [query] = /alter table (?:postgres|function)_logs .*$/.exec(fault) ?? [];
+      if (query) await client.command({ query });
+    }
+    expect((await wrong()).join('\n')).to.not.match(/loss of power|postgres_logs|function_logs/);
+  });
+
   clickhouseIt(
     'check says that nobody can end what the user who reads has begun',
     async (server) => {

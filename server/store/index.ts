@@ -64,6 +64,7 @@ export { createTurns } from './read/turns.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
 export { SourceRefused } from './source-tables.ts';
+export { URL_OF_ROW } from './write/metadata-paths.ts';
 
 export interface StoreOptions {
   /** The folder of the database and of what belongs to it. */
@@ -222,11 +223,22 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     });
     const endCallers = (most?: number) =>
       callerPool.endRunning(new AppError('QUERY_TOO_LARGE'), most);
-    const callerQuery = guardMemory(callerPool, {
+    const guardedQuery = guardMemory(callerPool, {
       memory,
       resident: () => process.memoryUsage.rss(),
       end: () => endCallers(1),
     });
+    /** Once more, with all of the memory, where settling had a part of it meanwhile. */
+    const callerQuery: QueryPool['query'] = async (...question) => {
+      const runs = settling.runs();
+      try {
+        return await guardedQuery(...question);
+      } catch (error) {
+        const isShared = runs % 2 === 1 || settling.runs() !== runs;
+        if (!isShared || !isForMemory(error)) throw error;
+        return settling.paused(() => guardedQuery(...question));
+      }
+    };
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
     /** Where SQL of callers has taken the memory it gives way; the engine has it back a moment later. */
@@ -312,7 +324,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     });
     const settling = createSettling({
       writer: between,
-      ask,
+      // It can wait for the memory that callers have.
+      ask: (sql) => fatal(queryRows(own, sql)),
       sets: members,
       graded: regradedRows(ingest),
       memory,
@@ -409,6 +422,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 function isOutOfMemory(error: unknown): boolean {
   return engineErrorKind(error) === 'memory';
+}
+
+/** Whether a query of callers has ended for want of memory, or was ended. */
+function isForMemory(error: unknown): boolean {
+  return isOutOfMemory(error) || (error instanceof AppError && error.code === 'QUERY_TOO_LARGE');
 }
 
 /** DuckDB invalidates a database after some errors: every later statement of this process fails. */

@@ -123,6 +123,39 @@ describe("callers' SQL: memory that ingest lacks", () => {
       ),
     ),
   );
+
+  faultCase('S06h', 'SQL that ends for memory which settling had a part of is run once more', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const { store } = ingesting;
+        const expected = newExpectedLines();
+        const append = async (rows: number) => {
+          ingesting.write('auth_logs/a.ndjson', expected.line('auth_logs'));
+          expect((await ingesting.lines(rows, 'auth_logs')).rows).to.equal(rows);
+        };
+        await append(1);
+        const failing = failures({ insert: 1, rollback: 0 });
+        const ending = new AbortController();
+        const known: string[] = [];
+        try {
+          const slow = query(ingesting, SLOW, ending.signal).then(() => known.push('query'));
+          expect((await store.settling.settle('auth_logs', 1))?.rows).to.equal(1);
+          // Ends the query, which begins anew.
+          await append(2);
+          expect(failing.events).to.deep.equal(['insert', 'insert']);
+          await eventually(() => expect(store.callerPool.stats().running).to.equal(1));
+          const settled = store.settling.settle('auth_logs', 1).then(() => known.push('settled'));
+          await append(3);
+          expect(known).to.deep.equal([]);
+          ending.abort(new Error('ended'));
+          await Promise.all([slow, settled]);
+          expect(known).to.deep.equal(['query', 'settled']);
+        } finally {
+          failing.end();
+        }
+      }),
+    ),
+  );
 });
 
 async function takenBytes({ store }: Ingesting): Promise<number> {

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
 import { ROW_GROUP_ROWS } from '../engine.ts';
@@ -42,6 +42,10 @@ export interface Settling {
   rows(): ReadonlyMap<Source, number>;
   /** Goes up when rows of a source are about to be put in another order, and once they are: it is odd meanwhile. */
   moves(source: Source): number;
+  /** Goes up when a run begins, and once it is over: it is odd meanwhile. */
+  runs(): number;
+  /** Runs `action` when no run is under way, and begins none before it is over. */
+  paused<T>(action: () => Promise<T>): Promise<T>;
   /** Interrupts the run at hand, which leaves its rows as they were. From now on `settle` and `fill` throw. */
   stop(): void;
 }
@@ -64,6 +68,8 @@ type Ask = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** Rows that are settled at once, in a third of a second: what a checkpoint then writes anew. */
 export const RUN_ROWS = ROW_GROUP_ROWS;
+/** How often is looked whether a run may begin, or is over. */
+const LOOK_MS = 20;
 /** Rows whose columns are filled at once. */
 const FILL_ROWS = 8192;
 /** The engine's vector, below which nothing is gained. */
@@ -116,6 +122,20 @@ export function createSettling({
   const moves = (source: Source) => begun.get(source) ?? 0;
   const stopping = new AbortController();
   const { signal } = stopping;
+  let [runs, pauses] = [0, 0];
+  /** Not while it is paused. `nothing` where others have the memory. */
+  const inRun = async <T>(nothing: T, action: () => Promise<T>): Promise<T> => {
+    while (pauses > 0) await delay(LOOK_MS, undefined, { signal });
+    runs++;
+    try {
+      return await action();
+    } catch (error) {
+      if (engineErrorKind(error) !== 'memory') throw error;
+      return nothing;
+    } finally {
+      runs++;
+    }
+  };
   const isLogLong = () => walBytes() > memory / LOG_SHARE;
   const isBusy = async () => {
     // Blocks of the file are dropped as soon as others need the memory.
@@ -139,56 +159,68 @@ export function createSettling({
   };
 
   return {
-    async settle(source, least = RUN_ROWS) {
-      const set = sets.get(source);
-      if (!set) return null;
-      const length = lengths.get(source) ?? RUN_ROWS;
-      const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
-      if (!planned) return null;
-      if (await isHindered()) return { source, rows: 0, sorted: false };
-      const texts = await textsOf(ask, source, planned, signal);
-      const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
-        begun.set(source, moves(source) + 1);
-        try {
-          const result = await transaction((connection) =>
-            interruptible(connection, signal, () =>
-              settleRun(connection, { set, graded }, planned, texts, now()),
-            ),
-          );
-          lengths.delete(source);
-          unwritten += planned.first.bytes;
-          return result;
-        } catch (error) {
-          if (engineErrorKind(error) !== 'memory') throw error;
-          lengths.set(source, Math.max(LEAST_ROWS, Math.floor(length / 2)));
-          // Where memory is wanting even for this, it is given back by what else goes on.
-          await checkpoint().catch(() => {});
-          if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
-          // What does not fit in the smallest run is read as it is stored.
-          return transaction((connection) => passOver(connection, set));
-        } finally {
+    settle: (source, least = RUN_ROWS) =>
+      inRun<Settled | null>({ source, rows: 0, sorted: false }, async () => {
+        const set = sets.get(source);
+        if (!set) return null;
+        const length = lengths.get(source) ?? RUN_ROWS;
+        const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
+        if (!planned) return null;
+        if (await isHindered()) return { source, rows: 0, sorted: false };
+        const texts = await textsOf(ask, source, planned, signal);
+        const settled = await writer.exclusive(async ({ transaction, checkpoint }) => {
           begun.set(source, moves(source) + 1);
-        }
-      });
-      if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
-      if (!signal.aborted && (isLogLong() || unwritten > memory / UNWRITTEN_SHARE))
-        await writeBack();
-      return settled;
-    },
-    async fill(source, least) {
-      const set = sets.get(source);
-      if (!set) return 0;
-      const [place] = await ask(placeOf(set, isUnread(set)));
-      if (rowsBetween(place) < least || (await isHindered())) return 0;
-      const bounds = { length: FILL_ROWS, least };
-      return writer.exclusive(({ transaction }) =>
-        transaction((connection) =>
-          interruptible(connection, signal, () => fillRun(connection, { set, graded }, bounds)),
-        ),
-      );
-    },
+          try {
+            const result = await transaction((connection) =>
+              interruptible(connection, signal, () =>
+                settleRun(connection, { set, graded }, planned, texts, now()),
+              ),
+            );
+            lengths.delete(source);
+            unwritten += planned.first.bytes;
+            return result;
+          } catch (error) {
+            if (engineErrorKind(error) !== 'memory') throw error;
+            lengths.set(source, Math.max(LEAST_ROWS, Math.floor(length / 2)));
+            // Where memory is wanting even for this, it is given back by what else goes on.
+            await checkpoint().catch(() => {});
+            if (length > LEAST_ROWS) return { source, rows: 0, sorted: false };
+            // What does not fit in the smallest run is read as it is stored.
+            return transaction((connection) => passOver(connection, set));
+          } finally {
+            begun.set(source, moves(source) + 1);
+          }
+        });
+        if (settled) total.set(source, (total.get(source) ?? 0) + settled.rows);
+        if (!signal.aborted && (isLogLong() || unwritten > memory / UNWRITTEN_SHARE))
+          await writeBack();
+        return settled;
+      }),
+    fill: (source, least) =>
+      inRun(0, async () => {
+        const set = sets.get(source);
+        if (!set) return 0;
+        const [place] = await ask(placeOf(set, isUnread(set)));
+        if (rowsBetween(place) < least || (await isHindered())) return 0;
+        const bounds = { length: FILL_ROWS, least };
+        return writer.exclusive(({ transaction }) =>
+          transaction((connection) =>
+            interruptible(connection, signal, () => fillRun(connection, { set, graded }, bounds)),
+          ),
+        );
+      }),
     rows: () => total,
     moves,
+    runs: () => runs,
+    async paused(action) {
+      pauses++;
+      try {
+        while (runs % 2 === 1) await delay(LOOK_MS);
+        return await action();
+      } finally {
+        pauses--;
+      }
+    },
     stop: () => stopping.abort(new Error('The service is stopping.')),
   };
 }

@@ -57,4 +57,40 @@ describe('severity and status', () => {
         expect(after.rows).to.deep.equal(generations.rows);
       });
     }));
+
+  it('are the same before and after rows are settled, whatever stands beside their metadata', () =>
+    withFolder((data) =>
+      withIngest(data, async ({ store, write, lines }) => {
+        const cases: [beside: object, metadata: unknown, severity: string | null][] = [
+          [{ severity: 'nonsense' }, { level: 'fatal' }, 'fatal'],
+          [{ severity: '200' }, { level: 'info' }, 'info'],
+          [{ severity: 'nonsense' }, [{ level: 'error' }], 'error'],
+          [{ level: 'x' }, { level: 'warn' }, 'warn'],
+          [{ severity: '' }, { level: 'warn' }, 'warn'],
+          [{ severity: 'error' }, { level: 'info' }, 'error'],
+          [{ severity: 'x', status: '503' }, {}, 'error'],
+          [{ severity: 'x' }, { level: 'y', severityNumber: 9 }, 'info'],
+          [{}, { severity: 'x', level: 'info' }, null],
+          [{ level: 'x' }, {}, null],
+        ];
+        const text = cases.map(([beside, metadata], n) => {
+          const line = { id: `${n}`, timestamp: '2026-11-20T10:00:00Z', event_message: 'm' };
+          return `${JSON.stringify({ ...line, ...beside, metadata })}\n`;
+        });
+        for (const source of ['auth_logs', 'app_logs'] as const) {
+          write(`${source}/a.log`, text.join(''));
+          await lines(text.length, source);
+          const severities = async () => {
+            const sql = `select severity from ${source} order by id::int`;
+            return (await store.query(sql, {}, ALL)).rows.map(([severity]) => severity);
+          };
+          const wanted = cases.map(([, , severity]) => severity);
+          // Supabase's services write no number of OpenTelemetry.
+          if (source === 'auth_logs') wanted[7] = null;
+          expect(await severities(), source).to.deep.equal(wanted);
+          while ((await store.settling.fill(source, 1)) > 0);
+          expect(await severities(), source).to.deep.equal(wanted);
+        }
+      }),
+    ));
 });

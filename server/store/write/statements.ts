@@ -113,7 +113,7 @@ const TIMES = [
 ];
 
 /** Columns of rows that are on their way. */
-const SPARE = ['found', 'own_word', 'own_status', 'word', 'code', 'http_status'];
+const SPARE = ['found', 'own_word', 'own_status', 'own', 'word', 'code', 'http_status'];
 
 /** What stands in metadata of rows of several sources, in columns: `kind` tells which of them a row is like. */
 const FOUND_BY_KIND = {
@@ -175,7 +175,14 @@ function gradedRows(folder: string): (found: Graded, rows: string) => string {
   return (found, rows) => {
     const { priority, number } = found;
     const words = { word: 'word', status: 'http_status', priority, number };
-    return fill(text ?? '', { ...found, severity: fill(severity ?? '', words), rows });
+    const none = 'null::varchar';
+    const own = { word: 'own', status: 'null::smallint', priority: none, number: none };
+    return fill(text ?? '', {
+      ...found,
+      severity: fill(severity ?? '', words),
+      own_severity: fill(severity ?? '', own),
+      rows,
+    });
   };
 }
 
@@ -191,7 +198,7 @@ export function regradedRows(folder: string): (source: Source, from: string) => 
       select
         * rename (severity as kept_severity, status as kept_status),
         rowid as row,
-        null as own_word,
+        null::varchar as own_word,
         null as own_status,
         ${found.metadata_found} as found
       from ${from}

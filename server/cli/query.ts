@@ -42,8 +42,9 @@ export async function query(endpoint: string, options: QueryOptions): Promise<0>
     if (rows.length > 0) console.log(table(rows));
     const more =
       answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there may be more' : '';
-    const stored = answer.headers.get('Tailpond-Ingested-At') ?? 'never';
-    console.error(`${counted(rows.length, 'row')}${more}; the last entry was stored: ${stored}`);
+    const stored = answer.headers.get('Tailpond-Ingested-At');
+    const when = stored === null ? '' : `; the last entry was stored: ${stored}`;
+    console.error(`${counted(rows.length, 'row')}${more}${when}`);
     return 0;
   });
 }

@@ -182,6 +182,10 @@ export function openClickHouse(
           faults.push(
             `${allOf(source)} is ${table.engine_full}, and Distributed over ${cluster} is expected`,
           );
+        else if (/skip_unavailable_shards = (?!0)/.test(table.engine_full))
+          faults.push(
+            `${allOf(source)} leaves out the rows of a shard that is away: make it again without skip_unavailable_shards`,
+          );
         if (!table) continue;
         const columns = await rows<ColumnInfo>(
           endpoint,

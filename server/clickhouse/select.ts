@@ -27,7 +27,8 @@ const CODES: Readonly<
   Record<string, 'QUERY_TIMEOUT' | 'QUERY_TOO_LARGE' | 'OVERLOADED' | 'UNHEALTHY'>
 > = {
   159: 'QUERY_TIMEOUT',
-  // A server that is asked does not reach another shard.
+  // A server that is asked does not reach another shard, or loses it meanwhile.
+  32: 'UNHEALTHY',
   209: 'UNHEALTHY',
   210: 'UNHEALTHY',
   279: 'UNHEALTHY',

@@ -45,6 +45,7 @@ const WORDS: Words = {
     compares: (text, comparison, parameter) =>
       `(toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String}) and match(${text}, '${JSON_NUMBER}'))`,
     asText: (number) => `toString(${number})`,
+    url: 'url',
   },
   bucket: `fromUnixTimestamp64Micro(${MICROS}(timestamp) - positiveModulo(${MICROS}(timestamp), {step_us:Int64}), 'UTC')`,
   hash: `cityHash64(id, event_message, ifNull(metadata, ''))`,

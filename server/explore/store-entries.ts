@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { createNewest, type NewestQuestion, oldestOf } from '../endpoints/newest-rows.ts';
 import { AppError } from '../errors.ts';
-import { microsOf, type RowColumn, type Rows, type Store } from '../store/index.ts';
+import { microsOf, type RowColumn, type Rows, type Store, URL_OF_ROW } from '../store/index.ts';
 import {
   between,
   type Came,
@@ -38,6 +38,7 @@ const WORDS: Words = {
     compares: (text, comparison, parameter) =>
       `(try_cast(${text} as double) ${comparison} $${parameter}::double and regexp_full_match(${text}, '${JSON_NUMBER}'))`,
     asText: (number) => `${number}::varchar`,
+    url: `(${URL_OF_ROW})`,
   },
   bucket: `time_bucket(to_microseconds($step_us::bigint), timestamp, timestamp '1970-01-01')`,
   hash: 'hash(id, event_message, metadata::varchar)',

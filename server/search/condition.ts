@@ -21,6 +21,8 @@ export interface SearchWords {
   compares(text: string, comparison: Comparison | '=', parameter: string): string;
   /** A number as text. */
   asText(number: string): string;
+  /** The URL of a request, in `edge_logs`. */
+  readonly url: string;
 }
 
 export interface Condition {
@@ -160,6 +162,7 @@ function textOf(
   if (!('column' in place)) return memberOf(place.member, words, at);
   if (place.column === 'timestamp')
     throw new QueryInvalid(at, 'a field but timestamp, which "from" and "to" bound', '"timestamp"');
+  if (place.column === 'url') return words.url;
   // Its name has no signs that would have to be escaped.
   return place.column === 'source' ? `'${source}'` : place.column;
 }

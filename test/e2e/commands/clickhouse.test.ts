@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
+import { allSources } from '../../../ingest/index.ts';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { clickhouseIt } from '../../clickhouse/case.ts';
 import { FORWARDER, READER, readerConfig } from '../../clickhouse/reader.ts';
@@ -159,6 +160,30 @@ describe('tailpond clickhouse', () => {
     expect(database).to.match(/Database nope does not exist/);
     expect(more).to.deep.equal([]);
   });
+
+  clickhouseIt(
+    'check names a table over all shards that leaves out one that is away',
+    async (server) => {
+      for (const source of allSources()) {
+        const settings = source === 'auth_logs' ? 'settings skip_unavailable_shards = 1' : '';
+        await server.client.command({
+          query: `create table ${source}_all as ${source} engine = Distributed(pond, currentDatabase(), ${source}) ${settings}`,
+        });
+      }
+      const { code, printed } = await tailpond(['check'], {
+        TAILPOND_CLICKHOUSE_URL: server.url,
+        TAILPOND_CLICKHOUSE_CLUSTER: 'pond',
+      });
+      expect(printed.split('\n').filter((line) => line.startsWith('WRONG'))).to.deep.equal([
+        `WRONG ${server.url}: auth_logs_all leaves out the rows of a shard that is away: make it again without skip_unavailable_shards`,
+      ]);
+      expect(code).to.equal(1);
+    },
+    {
+      config: () =>
+        '<remote_servers><pond><shard><replica><host>127.0.0.1</host><port>9</port></replica></shard></pond></remote_servers>',
+    },
+  );
 
   clickhouseIt(
     'check goes over TLS, and refuses a certificate that nobody trusts',

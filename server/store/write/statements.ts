@@ -113,7 +113,7 @@ const TIMES = [
 ];
 
 /** Columns of rows that are on their way. */
-const SPARE = ['found', 'own_word', 'own_status', 'own', 'word', 'code', 'http_status'];
+const SPARE = ['found', 'own_word', 'own_status', 'word', 'code', 'http_status'];
 
 /** What stands in metadata of rows of several sources, in columns: `kind` tells which of them a row is like. */
 const FOUND_BY_KIND = {
@@ -176,7 +176,7 @@ function gradedRows(folder: string): (found: Graded, rows: string) => string {
     const { priority, number } = found;
     const words = { word: 'word', status: 'http_status', priority, number };
     const none = 'null::varchar';
-    const own = { word: 'own', status: 'null::smallint', priority: none, number: none };
+    const own = { word: 'lower(own_word)', status: 'null::smallint', priority: none, number: none };
     return fill(text ?? '', {
       ...found,
       severity: fill(severity ?? '', words),

@@ -123,15 +123,12 @@ export function createSettling({
   const stopping = new AbortController();
   const { signal } = stopping;
   let [runs, pauses] = [0, 0];
-  /** Not while it is paused. `nothing` where others have the memory. */
-  const inRun = async <T>(nothing: T, action: () => Promise<T>): Promise<T> => {
+  /** Not while it is paused. */
+  const inRun = async <T>(action: () => Promise<T>): Promise<T> => {
     while (pauses > 0) await delay(LOOK_MS, undefined, { signal });
     runs++;
     try {
       return await action();
-    } catch (error) {
-      if (engineErrorKind(error) !== 'memory') throw error;
-      return nothing;
     } finally {
       runs++;
     }
@@ -160,7 +157,7 @@ export function createSettling({
 
   return {
     settle: (source, least = RUN_ROWS) =>
-      inRun<Settled | null>({ source, rows: 0, sorted: false }, async () => {
+      inRun<Settled | null>(async () => {
         const set = sets.get(source);
         if (!set) return null;
         const length = lengths.get(source) ?? RUN_ROWS;
@@ -195,9 +192,13 @@ export function createSettling({
         if (!signal.aborted && (isLogLong() || unwritten > memory / UNWRITTEN_SHARE))
           await writeBack();
         return settled;
+      }).catch((error) => {
+        if (engineErrorKind(error) !== 'memory') throw error;
+        // Others have it.
+        return { source, rows: 0, sorted: false };
       }),
     fill: (source, least) =>
-      inRun(0, async () => {
+      inRun(async () => {
         const set = sets.get(source);
         if (!set) return 0;
         const [place] = await ask(placeOf(set, isUnread(set)));

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { allSources, type Source } from '../../ingest/index.ts';
 import type { Shipment, ShipmentFile } from '../store/index.ts';
+import { named } from './expressions.ts';
 import {
   allOf,
   CLUSTERS,
@@ -139,6 +140,8 @@ export function openClickHouse(
     async insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal) {
       await clientOf(shipment.endpoint).insert({
         table: shipment.source,
+        // Those of the file that the table lacks are an error then, and would be passed over otherwise.
+        columns: file.columns.map(named) as [string, ...string[]],
         values: createReadStream(file.path),
         format: 'Parquet',
         abort_signal: signal,

@@ -36,6 +36,8 @@ const CODES: Readonly<
   241: 'QUERY_TOO_LARGE',
   307: 'QUERY_TOO_LARGE',
 };
+/** Something that answers need is not there: a database, a table, a column, a user with this password, or a right of his. */
+const NOT_SET_UP = ['81', '60', '47', '16', '192', '194', '516', '497'];
 /** More rows, or bytes of them, than the settings allow: in the result, and in a GROUP BY. */
 const TOO_MUCH = ['396', '158'];
 
@@ -114,6 +116,11 @@ function microsOf(text: string): bigint {
 function asAppError(error: unknown): unknown {
   if (error instanceof ClickHouseError) {
     if (TOO_MUCH.includes(error.code)) return new AppError('RESULT_TOO_LARGE', { cause: error });
+    if (NOT_SET_UP.includes(error.code))
+      return new AppError('UNHEALTHY', {
+        detail: `ClickHouse lacks something that answers need (${error.type}): \`tailpond clickhouse check\` names it.`,
+        cause: error,
+      });
     const code = CODES[error.code];
     if (code === 'UNHEALTHY')
       return new AppError(code, { detail: 'A shard of ClickHouse does not answer.', cause: error });

@@ -11,8 +11,8 @@ import { cutOff, damagedCommit, type TornCommit, tornCommit } from './torn-log.t
 export interface EngineOptions {
   /** Path of the database file. */
   readonly database: string;
-  /** The one folder, beside the database's own files, that SQL may read from and write to. */
-  readonly staging: string;
+  /** The folders, beside the database's own files, that SQL may read from and write to. */
+  readonly folders: readonly string[];
   /** Where DuckDB spills to. */
   readonly temporary: string;
   /** DuckDB's `memory_limit`, bytes. */
@@ -64,7 +64,7 @@ let opened = false;
 export const engineVersion: () => string = version;
 
 /**
- * Opens the database and locks the engine: files but those of `staging`, extensions and settings are out of reach
+ * Opens the database and locks the engine: files but those of `folders`, extensions and settings are out of reach
  * from then on, and statements that must fail are tried. Throws StoreBroken when the file is not a database or damaged,
  * StoreInUse when another process has it, and when this one opened it before or a forbidden statement passes.
  *
@@ -113,7 +113,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     await checkLength(connection, options.database).catch((error) => {
       throw whyNotOpened(error, options.database);
     });
-    for (const setting of settings(options.staging)) await connection.run(setting);
+    for (const setting of settings(options.folders)) await connection.run(setting);
     for (const statement of forbidden(options)) await mustFail(connection, statement);
     connection.closeSync();
   } catch (error) {
@@ -254,7 +254,7 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function settings(staging: string): string[] {
+function settings(folders: readonly string[]): string[] {
   return [
     // This rule makes `order by … limit` answer nothing, now and then, while lines come in (docs/decisions/0004).
     `set global disabled_optimizers = 'row_group_pruner'`,
@@ -270,7 +270,7 @@ function settings(staging: string): string[] {
     // What is free at the first spill would be the limit for good, and on a full disk that is nothing.
     `set max_temp_directory_size = '1000TB'`,
     // In this order: the second makes the first final, the third both.
-    `set allowed_directories = [${quoted(staging)}]`,
+    `set allowed_directories = [${folders.map(quoted).join(', ')}]`,
     'set enable_external_access = false',
     'set lock_configuration = true',
   ];

@@ -183,10 +183,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const clock = options.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const database = join(folder, 'tailpond.duckdb');
   const staging = join(folder, 'staging');
+  const shipments = join(folder, 'outbox');
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   const engine = await openEngine({
     database,
-    staging,
+    folders: [staging, shipments],
     temporary: join(folder, 'tmp'),
     memory,
     onTornCommit: options.onTornCommit,
@@ -396,8 +397,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       openShipments: () => openShipments(ask),
       outbox: () =>
         openOutbox({
-          folder: join(folder, 'outbox'),
-          staging,
+          folder: shipments,
           writer: between,
           ask,
           background,

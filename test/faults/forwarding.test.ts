@@ -13,6 +13,7 @@ import { makeShardTables } from '../clickhouse/tables.ts';
 import { INSTALL } from '../e2e/shippers/shippers.ts';
 import {
   eventually,
+  type Service,
   type SpawnOptions,
   spawnService,
   withFolder,
@@ -32,7 +33,7 @@ import {
   NOT_FORWARDED,
   WARNING,
 } from './forwarded.ts';
-import { dropLines, startWriter } from './lines.ts';
+import { drop, dropLines, startWriter } from './lines.ts';
 
 const EX_CONFIG = 78;
 /** Each of them three nodes, and so long. */
@@ -278,6 +279,71 @@ describe('rows that are forwarded to ClickHouse', () => {
     { timeoutMs: 600_000 },
   );
 
+  clickhouseCase(
+    'F14',
+    'a column is dropped from a table, and a node has columns no more: each line is there with all that it has',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      const change = (query: string) =>
+        server.client.command({ query: `alter table edge_logs ${query}` });
+      let lines = 0;
+      const dropGraded = () => {
+        const id = `graded-${lines++}`;
+        expected.row(id);
+        const timestamp = new Date().toISOString();
+        const line = { id, timestamp, event_message: '', level: 'error', metadata: { w: 'x' } };
+        drop(data, 'edge_logs/a.ndjson', `${JSON.stringify(line)}\n`);
+      };
+      const isInTrouble = (service: Service) =>
+        eventually(() => expect(service.log.map(({ msg }) => msg)).to.include(NOT_FORWARDED));
+      await change('add column `metadata.w` Nullable(String)');
+      const options = { env: { ...forwarding(server.url).env, TAILPOND_COLUMNS: 'edge_logs=w' } };
+      await withService(
+        data,
+        async (service) => {
+          dropGraded();
+          await forwarded(service, expected);
+          await change('drop column severity');
+          dropGraded();
+          await isInTrouble(service);
+          await change('add column severity LowCardinality(Nullable(String))');
+          await forwarded(service, expected);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        options,
+      );
+      await withService(
+        data,
+        async (service) => {
+          dropGraded();
+          await forwarded(service, expected);
+          await server.kill();
+          dropGraded();
+          await isInTrouble(service);
+          await service.end('SIGKILL');
+        },
+        options,
+      );
+      await server.start();
+      await withService(
+        data,
+        async (service) => {
+          await forwarded(service, expected);
+          expect(await service.end('SIGTERM')).to.equal(0);
+        },
+        forwarding(server.url),
+      );
+      expect(await differences(server, [expected])).to.deep.equal([]);
+      const lost = "countIf(severity is null and id != 'graded-0'), countIf(`metadata.w` is null)";
+      const answer = await server.client.query({
+        query: `select ${lost} from edge_logs`,
+        format: 'JSONCompactEachRow',
+      });
+      expect(await answer.json()).to.deep.equal([[0, 0]]);
+    },
+  );
+
   const library = fakeTime();
   if (library === null) notHere('F11', AFTER_DAYS, `no libfaketime; ${INSTALL}`);
   else
@@ -485,7 +551,7 @@ interface StepToKillAt {
 
 const STEPS: readonly StepToKillAt[] = [
   // Its file is being made.
-  { comes: (data) => named(data, 'staging', /^shipment-.*parquet$/, true) },
+  { comes: (data) => named(data, 'outbox', /^unfinished-.*parquet$/, true) },
   // The file is there, and it is about to be committed that there is a shipment.
   { comes: (data) => named(data, 'outbox', /^edge_logs-\d+\.parquet$/, true) },
   // A part of the file is sent.

@@ -85,7 +85,7 @@ describe('answers of ClickHouse', () => {
   );
 
   clickhouseIt(
-    'fail in words where ClickHouse is away, or the endpoint has no file for it',
+    'fail in words where ClickHouse is away, or has no table',
     async (server, folder) => {
       await withService(
         join(folder, 'data'),
@@ -97,6 +97,18 @@ describe('answers of ClickHouse', () => {
           expect([status, body.detail]).to.deep.equal([503, 'ClickHouse does not answer.']);
           await server.start();
           expect((await service.get(path)).status).to.equal(200);
+          await server.client.command({ query: 'drop table edge_logs' });
+          const withoutTable = await service.get(path);
+          expect([withoutTable.status, withoutTable.body.detail]).to.deep.equal([
+            503,
+            'ClickHouse lacks something that answers need (UNKNOWN_TABLE): `tailpond clickhouse check` names it.',
+          ]);
+          for (const question of [
+            '/api/entries/edge_logs',
+            '/api/entries/edge_logs?q=a',
+            '/api/endpoints/query/logs.all?project=p&sql=select%20count(*)%20as%20n%20from%20edge_logs',
+          ])
+            expect((await service.get(question)).status, question).to.equal(503);
         },
         { env: { TAILPOND_CLICKHOUSE_URL: server.url } },
       );

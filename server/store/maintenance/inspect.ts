@@ -128,7 +128,7 @@ export async function inspectFile(
   try {
     const engine = await openEngine({
       database,
-      staging: scratch,
+      folders: [scratch],
       temporary: scratch,
       memory,
       readOnly: true,

@@ -48,6 +48,8 @@ export interface ShipmentFile {
   readonly path: string;
   /** In hex. */
   readonly sha256: string;
+  /** The names of its columns: one that was made before a restart may have those of other members. */
+  readonly columns: readonly string[];
 }
 
 export interface Cut {
@@ -85,10 +87,8 @@ export interface Outbox {
 export class ShipmentMismatch extends Error {}
 
 export interface OutboxOptions {
-  /** The folder of the shipments' files, which is made. */
+  /** The folder of the shipments' files, which is made. SQL may read and write it. */
   readonly folder: string;
-  /** The folder that they are written in, of the same file system. */
-  readonly staging: string;
   readonly writer: Pick<Writer, 'exclusive'>;
   readonly ask: QueryRows;
   readonly background: BackgroundTasks;
@@ -129,7 +129,6 @@ export async function openShipments(
 /** Opens the outbox of a store, and removes the files that no open shipment has. */
 export async function openOutbox({
   folder,
-  staging,
   writer,
   ask,
   background,
@@ -143,6 +142,14 @@ export async function openOutbox({
 
   const fileOf = ({ source, seq }: Pick<Shipment, 'source' | 'seq'>) =>
     join(folder, `${source}-${seq}.parquet`);
+
+  const columnsOf = async (path: string): Promise<string[]> => {
+    // What has no children is a column: the root has.
+    const rows = await ask(
+      `select name from parquet_schema(${quoted(path)}) where num_children is null`,
+    );
+    return rows.map(({ name }) => String(name));
+  };
 
   const read = async (source: Source): Promise<(Kept & { readonly isOpen: boolean }) | null> => {
     const [row] = await ask(
@@ -193,8 +200,7 @@ export async function openOutbox({
     mark: string | null,
   ): Promise<ShipmentFile> => {
     const path = fileOf({ source, seq });
-    // The one folder that SQL may write to.
-    const unfinished = join(staging, `shipment-${randomUUID()}.parquet`);
+    const unfinished = join(folder, `unfinished-${randomUUID()}.parquet`);
     const { rowsChanged } = await connection.run(
       `copy (
         select *, '${node}' as _node, ${seq}::ubigint as _seq from (${shippedRows(source, sets, front)})
@@ -208,7 +214,7 @@ export async function openOutbox({
     await synchronise(unfinished);
     await rename(unfinished, path);
     await synchronise(folder);
-    return { path, sha256: await hashOf(path) };
+    return { path, sha256: await hashOf(path), columns: await columnsOf(path) };
   };
 
   /** Reads the front of a table and makes its file as of one moment, while lines come in. With a mark it has other bytes than without. */
@@ -284,7 +290,9 @@ export async function openOutbox({
     async file(shipment, signal) {
       const path = fileOf(shipment);
       const sha256 = await hashOf(path).catch(() => null);
-      return sha256 === shipment.sha256 ? { path, sha256 } : packAgain(shipment, signal, null);
+      return sha256 === shipment.sha256
+        ? { path, sha256, columns: await columnsOf(path) }
+        : packAgain(shipment, signal, null);
     },
     renew: (shipment, signal) => packAgain(shipment, signal, randomUUID()),
     async mark({ source }, { sha256 }) {

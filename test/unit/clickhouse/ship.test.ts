@@ -69,12 +69,12 @@ function world(tape: readonly number[]) {
 
   const outbox: ShipOptions['outbox'] = {
     async file() {
-      file ??= { path: 'a.parquet', sha256: `a${versions}` };
+      file ??= fileOf(`a${versions}`);
       return file;
     },
     async renew() {
       mayDie();
-      file = { path: 'a.parquet', sha256: `r${++renewals}` };
+      file = fileOf(`r${++renewals}`);
       return file;
     },
     async mark(_shipment, { sha256 }) {
@@ -149,6 +149,10 @@ const onDoubt = async (error: unknown) => {
   await setImmediate();
 };
 
+function fileOf(sha256: string): ShipmentFile {
+  return { path: 'a.parquet', sha256, columns: ['id'] };
+}
+
 describe('a shipment', () => {
   it('is there once, whatever is cut, killed, forgotten or made anew on its way', async () => {
     // Mostly all is well, or a life would end before it begins.
@@ -168,7 +172,7 @@ describe('a shipment', () => {
   it('is sent from a file that was made anew only when no INSERT of it can be running', async () => {
     const calls: string[] = [];
     const outbox: ShipOptions['outbox'] = {
-      file: async () => ({ path: 'a.parquet', sha256: 'a1' }),
+      file: async () => fileOf('a1'),
       async renew() {
         throw new Error('nothing is renewed');
       },
@@ -196,10 +200,10 @@ describe('a shipment', () => {
   it('is sent with other bytes where the warehouse knows the token, and not the rows', async () => {
     const calls: string[] = [];
     const outbox: ShipOptions['outbox'] = {
-      file: async () => ({ path: 'a.parquet', sha256: 'a0' }),
+      file: async () => fileOf('a0'),
       async renew() {
         calls.push('renew');
-        return { path: 'a.parquet', sha256: 'r1' };
+        return fileOf('r1');
       },
       mark: async (_shipment, { sha256 }) => void calls.push(`mark ${sha256}`),
       settle: async () => void calls.push('settle'),

@@ -11,6 +11,7 @@ import { isGuessable, logflareTokens } from './auth/logflare-tokens.ts';
 import { readToken, type Token } from './auth/root-token.ts';
 import { tokenFileOf } from './auth/token-file.ts';
 import { openTokens, type Tokens } from './auth/tokens.ts';
+import { unansweredRows } from './clickhouse/unanswered.ts';
 import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
 import { membersOf } from './config/members.ts';
@@ -175,6 +176,8 @@ export async function runService(
         logger.info({ walBytes }, 'left the write-ahead log to the next start, for want of time');
     });
     await refuseOpenShipments(opened, config.clickhouse?.urls ?? []);
+    const unanswered = config.clickhouse ? null : await unansweredRows(opened);
+    if (unanswered) logger.warn(unanswered);
     // Closed after the store: until then it says that the store is in use.
     const commands: Commands = {
       check: (gone) => opened.inspect(gone),

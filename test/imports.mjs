@@ -54,8 +54,8 @@ function checkFile(file) {
     }
     if (name.startsWith('@duckdb/') && !file.startsWith('server/store/'))
       fault(line, `${name} is imported outside server/store/`);
-    if (name.startsWith('@duckdb/') && name !== DUCKDB)
-      fault(line, `${name} is imported; only ${DUCKDB} may be`);
+    if (name.startsWith('@duckdb/') && name !== DUCKDB && !name.startsWith(`${DUCKDB}/`))
+      fault(line, `${name} is imported; only ${DUCKDB} and its parts may be`);
     if (target && /^(server|ingest)\//.test(target) && !existsSync(join(ROOT, target)))
       fault(line, `${target} does not exist`);
   }

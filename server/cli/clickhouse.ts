@@ -61,7 +61,8 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
         // What hinders one question, such as a database that is not there, hinders all.
         if (failure !== null) break;
         const faults = await faultsOf(AbortSignal.timeout(ANSWER_MS)).catch((error: Error) => {
-          failure = error.message;
+          // The server goes on with advice for others.
+          [failure = ''] = error.message.split('\n');
           return [failure];
         });
         wrong += faults.length;

@@ -6,6 +6,7 @@ import { createApp } from '../app.ts';
 import { readToken } from '../auth/root-token.ts';
 import { tokenFileOf } from '../auth/token-file.ts';
 import { openTokens } from '../auth/tokens.ts';
+import { unansweredRows } from '../clickhouse/unanswered.ts';
 import type { Config } from '../config/config.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { createCache } from '../endpoints/cache.ts';
@@ -50,6 +51,8 @@ export async function withOwnStore<T>(
         config.queryTimeoutMs,
         (reason) => console.error(reason),
       );
+    const unanswered = answers ? null : await unansweredRows(store);
+    if (unanswered) console.error(unanswered);
     const { express } = createApp({
       maxLine: config.maxLine,
       formats: config.lineFormat,

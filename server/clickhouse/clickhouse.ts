@@ -68,6 +68,8 @@ const INSERT = {
   input_format_null_as_default: 0,
 } as const;
 
+const PRINTED = 'which `tailpond clickhouse schema` prints';
+
 /** Connections to a server at a time: as many as clients that follow, and some for questions. */
 const MOST_CONNECTIONS = 64;
 
@@ -179,12 +181,10 @@ export function openClickHouse(
       const faults: string[] = [];
       for (const source of allSources()) {
         const [table] = await rows<TableInfo>(endpoint, TABLE, { source: allOf(source) }, signal);
-        const isOver = table?.engine_full.startsWith(`Distributed('${cluster}',`);
-        if (!table) faults.push(`there is no table ${allOf(source)}`);
-        else if (!isOver)
-          faults.push(
-            `${allOf(source)} is ${table.engine_full}, and Distributed over ${cluster} is expected`,
-          );
+        const engine = `Distributed('${cluster}', '${table?.database}', '${source}'`;
+        if (!table) faults.push(`there is no table ${allOf(source)}, ${PRINTED}`);
+        else if (!table.engine_full.startsWith(engine))
+          faults.push(`${allOf(source)} is ${table.engine_full}, and ${engine}) is expected`);
         else if (/skip_unavailable_shards = (?!0)/.test(table.engine_full))
           faults.push(
             `${allOf(source)} leaves out the rows of a shard that is away: make it again without skip_unavailable_shards`,
@@ -202,7 +202,7 @@ export function openClickHouse(
     },
     async faults(source, endpoint, signal) {
       const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
-      if (!table) return [`there is no table ${source}`];
+      if (!table) return [`there is no table ${source}, ${PRINTED}`];
       const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
       return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];
     },

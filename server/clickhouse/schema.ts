@@ -77,6 +77,8 @@ export interface TableInfo {
   /** With its settings. */
   readonly engine_full: string;
   readonly partition_key: string;
+  /** The database that it is in. */
+  readonly database: string;
 }
 
 export interface ColumnInfo {
@@ -85,7 +87,7 @@ export interface ColumnInfo {
 }
 
 export const TABLE =
-  'select engine, engine_full, partition_key from system.tables where database = currentDatabase() and name = {source: String}';
+  'select engine, engine_full, partition_key, database from system.tables where database = currentDatabase() and name = {source: String}';
 export const CLUSTERS = 'select distinct cluster as name from system.clusters order by name';
 export const COLUMNS =
   'select name, type from system.columns where database = currentDatabase() and table = {source: String}';

@@ -209,7 +209,7 @@ export const SETTINGS = [
     expected: 'off or a size from 16MB, then perhaps sizes of sources, such as 20GB,edge_logs=10GB',
     parse: (text: string) => perSource(text, diskSize, { means: Infinity }),
     description:
-      'The size of the store above which the oldest rows are removed, or off. Sizes for single sources may follow: 20GB,edge_logs=10GB.',
+      'The size of the store above which the oldest rows are removed, at least 16MB, or off. Sizes for single sources may follow: 20GB,edge_logs=10GB.',
   },
   {
     name: 'TAILPOND_MIN_FREE',

@@ -1,3 +1,4 @@
+import { as, isUnreadable } from '../clickhouse/expressions.ts';
 import type { Answers } from '../clickhouse/index.ts';
 import type { Values } from '../endpoints/parameters.ts';
 import { microsOf, type RowColumn } from '../store/index.ts';
@@ -92,11 +93,27 @@ function memberOf(path: readonly string[]): string {
     const found =
       depth < last
         ? below(raw, depth + 1)
-        : `multiIf(${raw} in ('', 'null'), null, JSONType(${own}, ${name}) = 'String', JSONExtractString(${own}, ${name}), ${raw})`;
+        : `multiIf(${raw} in ('', 'null'), null, JSONType(${own}, ${name}) = 'String', ${unmarked(`JSONExtractString(${own}, ${name})`, '^')}, ${unmarked(raw, '"', '"')})`;
     const single = `if(startsWith(${record}, '['), JSONExtractRaw(${record}, 1), ${record})`;
-    return `arrayMap(${own} -> ${found}, [${single}])[1]`;
+    return as(own, single, found);
   };
-  return below("ifNull(metadata, '')", 0);
+  return below(
+    as('json', "ifNull(metadata, '')", `if(${isUnreadable('json')}, ${MARKED}, json)`),
+    0,
+  );
+}
+
+/** A text that no log has, before a number that is made a text. */
+const NUMBER_MARK = '\ufdd0';
+/** The strings of JSON, and what is between these. */
+const STRING_OR_NOT = String.raw`"(?s:[^"\\\\]|\\\\.)*"|[^"]+`;
+const NUMBER = String.raw`-?(?:\\d[\\d.eE+-]*|Infinity|NaN)`;
+/** `json` with its numbers as texts: ClickHouse reads nothing of it where it has no type for one of them. */
+const MARKED = `arrayStringConcat(arrayMap(part -> if(startsWith(part, '"'), part, replaceRegexpAll(part, '${NUMBER}', '"${NUMBER_MARK}\\\\0"')), extractAll(json, '${STRING_OR_NOT}')))`;
+
+/** A text with the numbers of MARKED as they were. */
+function unmarked(text: string, before: string, after = ''): string {
+  return `replaceRegexpAll(${text}, '${before}${NUMBER_MARK}([^"]*)${after}', '\\\\1')`;
 }
 
 /** The regular expression for a text in any letter case. */

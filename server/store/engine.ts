@@ -3,6 +3,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync } from 'no
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
+import { textDecoder } from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import type { Capacity } from '../../ingest/index.ts';
 import { endsTorn, refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
 import { isLocked } from './lock.ts';
@@ -57,6 +58,10 @@ const VECTOR_SHARE = 8;
 const PART_SHARE = 32;
 /** To read a line, and to judge what is not a common one, takes up to ninety times its bytes. */
 const LONG_SHARE = 128;
+
+// The driver's own decoder takes the byte order mark from a text that begins with one.
+const whole = new TextDecoder('utf-8', { ignoreBOM: true });
+textDecoder.decode = (bytes: Uint8Array) => whole.decode(bytes);
 
 let opened = false;
 

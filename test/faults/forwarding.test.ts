@@ -194,6 +194,9 @@ describe('rows that are forwarded to ClickHouse', () => {
       await withService(data, async (service) => {
         dropLines(data, expected, 50);
         await eventually(async () => expect(await edge(service)).to.include({ stored: 50 }));
+        expect(service.log.map(({ msg }) => msg).join('\n')).to.match(
+          /^[1-9]\d* rows were forwarded to ClickHouse and are in no answer/m,
+        );
         expect(await service.end('SIGTERM')).to.equal(0);
       });
     },

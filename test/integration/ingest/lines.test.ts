@@ -245,6 +245,8 @@ describe('a line of a file', () => {
       ['behind', '\\\\\\ud83d\\ude00', '\\\u{1f600}'],
       ['last', '\\ud7ff', '\ud7ff'],
       ['first', '\\ue000', '\ue000'],
+      ['mark', '\\ufeffa', '\ufeffa'],
+      ['marks', '\ufeff\ufeffa', '\ufeff\ufeffa'],
     ];
     const { messages, repaired, rejected } = await take(cases.map(([id, text]) => row(id, text)));
     expect(rejected).to.deep.equal([]);

@@ -10,6 +10,7 @@ import {
   type ColumnInfo,
   columnFaults,
   type Members,
+  settingOf,
   TABLE,
   type TableInfo,
   tableFaults,
@@ -185,7 +186,7 @@ export function openClickHouse(
         if (!table) faults.push(`there is no table ${allOf(source)}, ${PRINTED}`);
         else if (!table.engine_full.startsWith(engine))
           faults.push(`${allOf(source)} is ${table.engine_full}, and ${engine}) is expected`);
-        else if (/skip_unavailable_shards = (?!0)/.test(table.engine_full))
+        else if ((settingOf(table.engine_full, 'skip_unavailable_shards') ?? '0') !== '0')
           faults.push(
             `${allOf(source)} leaves out the rows of a shard that is away: make it again without skip_unavailable_shards`,
           );

@@ -151,15 +151,20 @@ export function tableFaults(
       `${source} is partitioned by ${partition || 'nothing'}, and ${PARTITION} is expected`,
     );
   const isReplicated = /^(?:Replicated|Shared)/.test(engine);
-  const [, window] = /(?<!non_)(?:non_)?replicated_deduplication_window = (\d+)/.exec(full) ?? [];
+  const knows = `${isReplicated ? '' : 'non_'}replicated_deduplication_window`;
+  const window = settingOf(full, knows);
   if (window === undefined ? !isReplicated : Number(window) < FEWEST_TOKENS)
     faults.push(
-      `${source} knows the tokens of ${window ?? 'no'} INSERTs, and at least ${FEWEST_TOKENS} are expected (${isReplicated ? '' : 'non_'}replicated_deduplication_window)`,
+      `${source} knows the tokens of ${window ?? 'no'} INSERTs, and at least ${FEWEST_TOKENS} are expected (${knows})`,
     );
-  const flushes = FLUSHED.map((setting) => `${setting} = 1`);
-  if (!flushes.every((setting) => full.includes(setting)))
+  if (FLUSHED.some((setting) => settingOf(full, setting) !== '1'))
     faults.push(
-      `${source} confirms rows that a loss of power takes: alter table ${source} modify setting ${flushes.join(', ')}`,
+      `${source} confirms rows that a loss of power takes: alter table ${source} modify setting ${FLUSHED.map((setting) => `${setting} = 1`).join(', ')}`,
     );
   return faults;
+}
+
+/** A setting of a table that is a number, out of its `engine_full`; undefined where the server's holds. */
+export function settingOf(full: string, name: string): string | undefined {
+  return new RegExp(`[ ,]${name} = (\\d+)`).exec(full)?.[1];
 }

@@ -398,10 +398,13 @@ describe('a disk that is nearly full', () => {
             // The newest hour is kept whatever the size.
             clock.set(1);
             // Nothing is asked meanwhile: a query that runs in the checkpoint would put off that the space comes back.
-            await eventually(() =>
-              expect(service.log.map(({ msg }) => msg)).to.include(
-                'there is room again, lines are stored',
-              ),
+            // It is looked once a minute what is to be removed.
+            await eventually(
+              () =>
+                expect(service.log.map(({ msg }) => msg)).to.include(
+                  'there is room again, lines are stored',
+                ),
+              100_000,
             );
             await eventually(async () => {
               const { lines, removed, stored } = await edgeLogs(service);

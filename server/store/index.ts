@@ -48,7 +48,8 @@ export {
   shipped,
   withMembers,
 } from './members/members.ts';
-export type { Settled, Settling } from './members/settle.ts';
+export type { Settled } from './members/run.ts';
+export type { Settling } from './members/settle.ts';
 export {
   type Cut,
   type Outbox,

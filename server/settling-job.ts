@@ -90,8 +90,8 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
         else await rest(performance.now() - began);
       }
     }
-    await fill(LEAST_FILLED);
     if (rows.size > 0) log.info({ settled: Object.fromEntries(rows) }, 'settled stored rows');
+    await fill(LEAST_FILLED);
   };
 
   const run = async () => {

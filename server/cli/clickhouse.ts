@@ -61,8 +61,7 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
         // What hinders one question, such as a database that is not there, hinders all.
         if (failure !== null) break;
         const faults = await faultsOf(AbortSignal.timeout(ANSWER_MS)).catch((error: Error) => {
-          // The server goes on with advice for others.
-          [failure = ''] = error.message.split('\n');
+          failure = `${what}: ${reasonOf(error)}`;
           return [failure];
         });
         wrong += faults.length;
@@ -74,4 +73,12 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
     await clickhouse.close();
   }
   return wrong === 0 ? 0 : 1;
+}
+
+/** Why a server could not be asked, in its own words. */
+function reasonOf(error: Error): string {
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  if (/wrong version number/.test(message)) return 'the URL says https, and the port speaks http';
+  // The server goes on with advice for others.
+  return message.split('\n')[0] ?? message;
 }

@@ -27,18 +27,29 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   // A reader that has enough, as `head`.
   process.stdout.on('error', () => left.abort());
   return withService<0>(options, 'ingests', async ({ ask }) => {
-    try {
-      const answer = await ask(`/api/tail/${source}?${search}`, { signal: left.signal });
-      let text = '';
-      const decoder = new TextDecoder();
-      for await (const chunk of answer.body ?? []) {
-        text += decoder.decode(chunk, { stream: true });
-        const events = text.split('\n\n');
-        text = events.pop() ?? '';
-        for (const event of events) print(event, options.json === true);
-      }
-    } catch (error) {
-      if (!left.signal.aborted) throw error;
+    const { signal } = left;
+    const answer = await ask(`/api/tail/${source}?${search}`, { signal }).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    const reader = answer?.body?.getReader();
+    // The signal of a request ends nothing any more once Node.js has collected the request, which a long answer outlives.
+    const leave = () => void reader?.cancel().catch(() => {});
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    let text = '';
+    const decoder = new TextDecoder();
+    while (reader && !signal.aborted) {
+      const { value, done } = await reader.read().catch((error) => {
+        if (signal.aborted) return { value: undefined, done: true };
+        throw new Error('The service has ended the live tail, and its log says why.', {
+          cause: error,
+        });
+      });
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+      const events = text.split('\n\n');
+      text = events.pop() ?? '';
+      for (const event of events) print(event, options.json === true);
     }
     return 0;
   });

@@ -118,6 +118,12 @@ export function openClickHouse(
     });
     return answer.json<T>();
   };
+  const tableOf = async (endpoint: string, source: string, signal: AbortSignal) => {
+    const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
+    if (table && typeof table.engine !== 'string')
+      throw new Error(`What answers at ${endpoint} is not ClickHouse.`);
+    return table;
+  };
   const one = async (
     endpoint: string,
     query: string,
@@ -181,11 +187,13 @@ export function openClickHouse(
         return [`there is no cluster ${cluster}; there are ${names.join(', ') || 'none'}`];
       const faults: string[] = [];
       for (const source of allSources()) {
-        const [table] = await rows<TableInfo>(endpoint, TABLE, { source: allOf(source) }, signal);
+        const table = await tableOf(endpoint, allOf(source), signal);
         const engine = `Distributed('${cluster}', '${table?.database}', '${source}'`;
         if (!table) faults.push(`there is no table ${allOf(source)}, ${PRINTED}`);
         else if (!table.engine_full.startsWith(engine))
-          faults.push(`${allOf(source)} is ${table.engine_full}, and ${engine}) is expected`);
+          faults.push(
+            `${allOf(source)} is ${table.engine_full || table.engine}, and ${engine}) is expected`,
+          );
         else if ((settingOf(table.engine_full, 'skip_unavailable_shards') ?? '0') !== '0')
           faults.push(
             `${allOf(source)} leaves out the rows of a shard that is away: make it again without skip_unavailable_shards`,
@@ -202,7 +210,7 @@ export function openClickHouse(
       return faults;
     },
     async faults(source, endpoint, signal) {
-      const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
+      const table = await tableOf(endpoint, source, signal);
       if (!table) return [`there is no table ${source}, ${PRINTED}`];
       const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
       return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];

@@ -112,6 +112,8 @@ const REQUEST_TYPES: typeof TYPES = {
   url: 'Nullable(String)',
   host: 'LowCardinality(Nullable(String))',
 };
+/** Engines that keep each row: others of their family, such as ReplacingMergeTree, make one of rows that are alike. */
+const ENGINES = ['MergeTree', 'ReplicatedMergeTree', 'SharedMergeTree'];
 /** Without it rows of one shipment would be several parts, and it could be there in part. */
 const PARTITION = 'toDate(ingested_at)';
 /** Without them a loss of power takes rows that were confirmed, and that have left their node since. */
@@ -143,8 +145,8 @@ export function tableFaults(
   source: Source,
   { engine, engine_full: full, partition_key: partition }: TableInfo,
 ): string[] {
-  if (!engine.endsWith('MergeTree'))
-    return [`the engine of ${source} is ${engine}, and one of the MergeTree family is expected`];
+  if (!ENGINES.includes(engine))
+    return [`the engine of ${source} is ${engine}, and one of ${ENGINES.join(', ')} is expected`];
   const faults: string[] = [];
   if (partition !== PARTITION)
     faults.push(

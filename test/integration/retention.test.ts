@@ -32,7 +32,7 @@ import { SLOW } from '../support/slow.ts';
 const ROW_GROUP = 30_720;
 
 describe('retention', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
 
   it('removes rows and rejected lines of each source by its age, and the ledger says so', () =>
     withSimulated(async (store, clock) => {

@@ -95,6 +95,10 @@ describe('tailpond clickhouse', () => {
     const settings = `settings non_replicated_deduplication_window = 10000, ${flushed}`;
     await remake('auth_logs', 'engine = Log');
     await remake(
+      'app_logs',
+      `engine = ReplacingMergeTree partition by toDate(ingested_at) order by timestamp ${settings}`,
+    );
+    await remake(
       'realtime_logs',
       `engine = MergeTree partition by project order by timestamp ${settings}, allow_nullable_key = 1`,
     );
@@ -111,7 +115,8 @@ describe('tailpond clickhouse', () => {
     const faults = await wrong();
     const isTold = (text: string) => faults.some((fault) => fault.includes(`: ${text}`));
     for (const text of [
-      'the engine of auth_logs is Log, and one of the MergeTree family is expected',
+      'the engine of auth_logs is Log, and one of MergeTree, ReplicatedMergeTree, SharedMergeTree is expected',
+      'the engine of app_logs is ReplacingMergeTree, and one of',
       'realtime_logs is partitioned by project, and toDate(ingested_at) is expected',
       'storage_logs knows the tokens of 5 INSERTs, and at least 1000 are expected',
       'postgres_logs confirms rows that a loss of power takes',
@@ -156,6 +161,16 @@ describe('tailpond clickhouse', () => {
     const [missing, ...others] = await lines({ TAILPOND_CLICKHOUSE_CLUSTER: 'nope' });
     expect(missing).to.include(`WRONG ${server.url}: there is no cluster nope; there are`);
     expect(others).to.deep.equal([]);
+    const [tls, ...rest] = await lines({
+      TAILPOND_CLICKHOUSE_URL: server.url.replace('http', 'https'),
+    });
+    expect([tls?.replace(/^\S+ \S+ \S+ /, ''), rest]).to.deep.equal([
+      'the URL says https, and the port speaks http',
+      [],
+    ]);
+    const [reader, ...others2] = await lines({ TAILPOND_CLICKHOUSE_READER: 'nobody' });
+    expect(reader).to.match(/: user nobody: .*nobody/);
+    expect(others2).to.deep.equal([]);
     const [database, ...more] = await lines({ TAILPOND_CLICKHOUSE_DATABASE: 'nope' });
     expect(database).to.match(/Database nope does not exist/);
     expect(more).to.deep.equal([]);

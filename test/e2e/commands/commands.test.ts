@@ -160,7 +160,13 @@ for (const running of [true, false]) {
     it('prints entries as they come', () =>
       withFolder((data) =>
         withOne(data, async () => {
-          const child = start(data, ['tail', 'auth_logs', '--search', 'ESSAGE N']);
+          // Garbage is collected as often as in hours: a tail is interrupted after that.
+          const collects =
+            'import v8 from "node:v8";import vm from "node:vm";v8.setFlagsFromString("--expose-gc");const gc=vm.runInNewContext("gc");setInterval(gc,50).unref()';
+          const env = {
+            NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(collects)}`,
+          };
+          const child = start(data, ['tail', 'auth_logs', '--search', 'ESSAGE N'], env);
           const closed = once(child, 'close');
           const first = lineOf(child, () => true);
           // A tail shows what comes after it has begun, and does not say when that is.

@@ -114,7 +114,7 @@ async function compare(
     const done = [now.together - before.together, now.alone - before.alone];
     const { lastError: trouble } = ingest.status();
     expect(done, trouble ?? 'bytes').to.deep.equal([whole.length, alone]);
-  }, 10_000);
+  }, 60_000);
   expect(await rows(store, TOGETHER)).to.deep.equal(await rows(store, ALONE));
   const expected = (await rejected(store, ALONE)).map(([file, offset, ...rest]) => [
     (offsets.get(String(file)) ?? Number.NaN) + Number(offset),

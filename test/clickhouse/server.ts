@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -90,7 +98,7 @@ export async function withClickHouse<T>(
   };
   try {
     // What ends before it has answered is configured wrongly.
-    await answers(client, () => child.exitCode);
+    await answers(client, () => child.exitCode ?? child.signalCode);
     startAgainWhenItEnds();
     return await action(server);
   } finally {
@@ -121,16 +129,32 @@ async function freePorts(): Promise<Ports> {
   return { http: await freePort(), tcp: await freePort() };
 }
 
-/** The engine takes half a gigabyte: it is installed when it is needed first. */
+/** The engine takes half a gigabyte: it is installed when it is needed first, perhaps by several processes at once, and appears whole. */
 function install(): void {
-  const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
-    join(HERE, name),
-  ) as [string, string];
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: HERE,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const isInstalled = () => {
+    const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map(
+      (name) => statSync(join(HERE, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    );
+    return Number(installed) >= Number(wanted);
+  };
+  if (isInstalled()) return;
+  const own = mkdtempSync(join(HERE, 'installing-'));
+  try {
+    for (const name of ['package.json', 'package-lock.json'])
+      copyFileSync(join(HERE, name), join(own, name));
+    execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: own,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    // Another process may have been faster.
+    if (isInstalled()) return;
+    rmSync(join(HERE, 'node_modules'), { recursive: true, force: true });
+    renameSync(join(own, 'node_modules'), join(HERE, 'node_modules'));
+  } catch (error) {
+    if (!isInstalled()) throw error;
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
 }
 
 function spawnEngine(configFile: string, data: string) {
@@ -146,14 +170,14 @@ function spawnEngine(configFile: string, data: string) {
 
 async function answers(
   client: ClickHouseClient,
-  exitCode: () => number | null = () => null,
+  ended: () => number | string | null = () => null,
 ): Promise<void> {
   const until = performance.now() + START_MS;
   for (;;) {
     // One that was sent too early may never be answered.
     const ping = await client.ping({ select: false, abort_signal: AbortSignal.timeout(PING_MS) });
     if (ping.success) return;
-    if (exitCode() !== null) throw new Error(`the server ended with ${exitCode()}`);
+    if (ended() !== null) throw new Error(`the server ended with ${ended()}`);
     if (performance.now() > until)
       throw new Error(`the server does not answer: ${ping.error.message}`);
     await delay(100);

@@ -41,9 +41,12 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
     while (reader && !signal.aborted) {
       const { value, done } = await reader.read().catch((error) => {
         if (signal.aborted) return { value: undefined, done: true };
-        throw new Error('The service has ended the live tail, and its log says why.', {
-          cause: error,
-        });
+        throw new Error(
+          'The live tail was cut: the service has ended, or the ClickHouse that it forwards to does not answer.',
+          {
+            cause: error,
+          },
+        );
       });
       if (done) break;
       text += decoder.decode(value, { stream: true });

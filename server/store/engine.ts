@@ -82,6 +82,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const affordable = Math.max(1, Math.floor(options.memory / THREAD_MEMORY));
   const threads = Math.min(MAX_THREADS, availableParallelism(), affordable);
   let instance: DuckDBInstance | undefined;
+  let connection: DuckDBConnection | undefined;
   try {
     mkdirSync(options.temporary, { recursive: true, mode: 0o700 });
     refuseLoneLog(options.database);
@@ -114,14 +115,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         throw whyNotOpened(again, options.database);
       });
     });
-    const connection = await connect(instance);
+    connection = await connect(instance);
+    // To close what is refused must not write the write-ahead log into it.
+    await connection.run('pragma disable_checkpoint_on_shutdown');
     await checkLength(connection, options.database).catch((error) => {
       throw whyNotOpened(error, options.database);
     });
+    await connection.run('pragma enable_checkpoint_on_shutdown');
     for (const setting of settings(options.folders)) await connection.run(setting);
     for (const statement of forbidden(options)) await mustFail(connection, statement);
     connection.closeSync();
   } catch (error) {
+    // Else the database stays open until the connection is collected.
+    connection?.closeSync();
     instance?.closeSync();
     opened = false;
     throw error;

@@ -87,6 +87,29 @@ describe('a broken store', () => {
     );
 
   faultCase(
+    'D10n',
+    "a file cut among rows that only the write-ahead log tells of, in the database's place, is refused and left as it is",
+    () =>
+      withFolder(async (data) => {
+        const expectedLines = newExpectedLines();
+        await withService(data, async (service) => {
+          // A row group goes into the database file before its commit.
+          const whole = Array.from({ length: 40_000 }, () => expectedLines.line());
+          writeFileSync(join(data, 'b.ndjson'), whole.join(''));
+          renameSync(join(data, 'b.ndjson'), join(data, 'logs/edge_logs/b.ndjson'));
+          await allStored(service, expectedLines);
+          await service.end('SIGKILL');
+        });
+        const { size } = statSync(databaseOf(data));
+        for (const cut of [1, 65_536, 400_000])
+          await withCopy(data, async (copy) => {
+            truncateSync(databaseOf(copy), size - cut);
+            await refused(copy, REFUSED);
+          });
+      }),
+  );
+
+  faultCase(
     'D09e',
     'a write-ahead log that a kill cut anywhere in a batch of whole row groups: each line is stored once',
     () =>
@@ -136,10 +159,7 @@ describe('a broken store', () => {
     faultCase(id, `${what} in the database's place is refused and left as it is`, () =>
       withKilledStore(async (data) => {
         damage(databaseOf(data));
-        await refused(
-          data,
-          /tailpond\.duckdb.*Nothing was changed.*[Rr]estore a backup \(tailpond restore <file>\)/,
-        );
+        await refused(data, REFUSED);
       }),
     );
 
@@ -244,6 +264,9 @@ describe('a broken store', () => {
       }),
   );
 });
+
+const REFUSED =
+  /tailpond\.duckdb.*Nothing was changed.*[Rr]estore a backup \(tailpond restore <file>\)/;
 
 /** A copy of a store of two sessions; the second was killed and left a write-ahead log of several transactions. */
 async function withKilledStore(

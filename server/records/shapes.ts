@@ -81,8 +81,21 @@ export function readShapes<L>(
   shape: Shape<L>,
   typeOf: (leaf: L) => 'JSON' | 'VARCHAR',
 ): string {
-  const read = (structure: object) => `from_json(${column}, ${quoted(JSON.stringify(structure))})`;
-  return `{o: case when not ${isArray(column)} then ${read(structureOf(shape, typeOf))} end, a: case when ${isArray(column)} then ${read(structureOf(shape, typeOf, true))} end}`;
+  const arrays = fromJson(column, structureOf(shape, typeOf, true));
+  return `{o: ${readObjects(column, shape, typeOf)}, a: case when ${isArray(column)} then ${arrays} end}`;
+}
+
+/** Reads a column as a record that is an object, where it is none of arrays. */
+export function readObjects<L>(
+  column: string,
+  shape: Shape<L>,
+  typeOf: (leaf: L) => 'JSON' | 'VARCHAR',
+): string {
+  return `case when not ${isArray(column)} then ${fromJson(column, structureOf(shape, typeOf))} end`;
+}
+
+function fromJson(column: string, structure: object): string {
+  return `from_json(${column}, ${quoted(JSON.stringify(structure))})`;
 }
 
 export function isArray(column: string): string {
@@ -110,24 +123,6 @@ export function areSingles(column: string, read: string, paths: readonly Path[])
   return [...tests, ...haveNoOthers(column, paths)].join(' and ');
 }
 
-/**
- * The same of what was read of the lists: `lengths` of all of them, as one list, and how many there are whose first element is one, as
- * `firsts`.
- */
-export function areSinglesOf(
-  column: string,
-  paths: readonly Path[],
-  lengths: string,
-  firsts: string,
-): string {
-  const tests = [
-    isArray(column),
-    `coalesce(list_max(${lengths}), 0) <= 1`,
-    `coalesce(list_sum(${lengths}), 0) = ${firsts}`,
-  ];
-  return [...tests, ...haveNoOthers(column, paths)].join(' and ');
-}
-
 /** Holds where no record but the column's own is something else than an array or `null`: the structure makes NULL of both. */
 function haveNoOthers(column: string, paths: readonly Path[]): string[] {
   const inner = paths.filter((path) => path.length > 0).map((path) => pathTo(path, true));
@@ -147,6 +142,62 @@ export function areSingleOrObjects(column: string, paths: readonly Path[]): stri
     and list_has_all(['ARRAY', 'NULL'], json_type(${column}, ${arrays}))
     and list_has_all(['OBJECT'], json_type(${column}, ${records}))`;
   return `coalesce(case when ${isArray(column)} then ${singles} else ${areObjects(column, paths)} end, true)`;
+}
+
+/** What stands in a column whose records are only elements of arrays, asked of all paths at once. */
+export interface SingleRecords {
+  /** A structure with the lists of answers, … */
+  readonly read: string;
+  /** … and of that, as an expression: whether a record is there, … */
+  isThere(record: Path): string;
+  /** … whether each is the only element of its array, or there is none, where so many are there, … */
+  areSingles(count: string): string;
+  /** … and a member, as `from_json` gives it. */
+  valueAt(member: Path): string;
+}
+
+/**
+ * Reads a column by lists of paths. To read arrays as nested records takes ten times the memory. `records` are those that lead to the values
+ * of `shape`; `read` is where the structure will be.
+ */
+export function singleRecords<L>(
+  column: string,
+  read: string,
+  shape: Shape<L>,
+  records: readonly Path[],
+  members: readonly Path[],
+): SingleRecords {
+  const list = (paths: readonly string[]) => `[${paths.join(', ')}]`;
+  const arrays = list(records.map((path) => (path.length === 0 ? "'$'" : pathTo(path, true))));
+  const firsts = list(records.map((path) => pathToFirst(path)));
+  const namesOf = (member: Path) => {
+    const [record, name] = [member.slice(0, -1), member.at(-1) ?? ''];
+    const twin = dashed(name, recordAt(shape, record).keys());
+    return [name, ...(twin === null ? [] : [twin])].map((key) => pathTo([...record, key], true));
+  };
+  const values = [...new Set(members.flatMap(namesOf))];
+  const places = new Map(records.map((path, i) => [pathKey(path), i + 1]));
+  return {
+    read: `{
+      lengths: json_array_length(${column}, ${arrays}),
+      firsts: json_type(${column}, ${firsts}),
+      members: json_extract(${column}, ${list(values)})
+    }`,
+    isThere: (record) =>
+      `coalesce(${read}.firsts[${places.get(pathKey(record))}] = 'OBJECT', false)`,
+    areSingles: (count) => `coalesce(list_max(${read}.lengths), 0) <= 1
+      and coalesce(list_sum(${read}.lengths), 0) = ${count}
+      and case
+        when list_contains(${read}.lengths, 0) then list_has_all(['ARRAY', 'NULL'], json_type(${column}, ${arrays}))
+        else true
+      end`,
+    valueAt(member) {
+      const found = namesOf(member).map(
+        (path) => `nullif(${read}.members[${values.indexOf(path) + 1}], 'null')`,
+      );
+      return found.length === 1 ? String(found[0]) : `coalesce(${found.join(', ')})`;
+    },
+  };
 }
 
 /** Where the record is, of records that are objects: NULL without one. */

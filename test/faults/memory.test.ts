@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
 import { edgeLines } from '../bench/lines.ts';
-import { eventually, withFolder, withService } from '../support/helpers.ts';
+import { eventually, withFolder, withIngest, withService } from '../support/helpers.ts';
 import { SLOW } from '../support/slow.ts';
 
 /** More than a full batch. */
@@ -30,6 +30,36 @@ describe(`the least memory that is allowed ${SLOW}`, function () {
           expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
         },
         { env: { TAILPOND_MEMORY: '96MB' } },
+      ),
+    ));
+
+  it('is enough to settle rows and to fill the columns of what is left, of objects and of arrays, none of them with a severity', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async ({ store, write, ledger }) => {
+          const count = 40_000;
+          const options = { seed: 2, end: Date.now(), spanMs: 3.6e6 };
+          const texts = [false, true].map((arrays) =>
+            Array.from(edgeLines(count, { ...options, arrays })),
+          );
+          const mixed = Array.from({ length: count }, (_, i) => texts[i % 2]?.[i]);
+          // A status of 600 is none that a severity is known of.
+          const lines = mixed.map((line) =>
+            line?.replace(/"status_code":\d+/, '"status_code":600'),
+          );
+          write('edge_logs/a.ndjson', `${lines.join('\n')}\n`);
+          await eventually(async () => expect((await ledger()).stored).to.equal(count));
+          while (await store.settling.settle('edge_logs'));
+          while ((await store.settling.fill('edge_logs', 1)) > 0);
+          const { rows } = await store.query(
+            `select count("metadata.request.method"), count(severity) from edge_logs`,
+            {},
+            { maxRows: 1 },
+          );
+          expect(rows).to.deep.equal([[BigInt(count), 0n]]);
+        },
+        { memory: 96e6 },
       ),
     ));
 });

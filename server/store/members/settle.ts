@@ -88,6 +88,8 @@ export function createSettling({
 }: SettlingOptions): Settling {
   /** How many rows a source's next run has. */
   const lengths = new Map<Source, number>();
+  /** How many rows are filled at once, where memory was wanting for more. */
+  const fillLengths = new Map<Source, number>();
   const total = new Map<Source, number>(Array.from(sets.keys(), (source) => [source, 0]));
   /** Bytes of texts that were settled since the last checkpoint. */
   let unwritten = 0;
@@ -176,11 +178,19 @@ export function createSettling({
         if (!set) return 0;
         const [place] = await ask(placeOf(set, isUnread(set)));
         if (rowsBetween(place) < least || (await isHindered())) return 0;
-        const bounds = { length: FILL_ROWS, least };
-        return writer.exclusive(({ transaction }) =>
+        const length = fillLengths.get(source) ?? FILL_ROWS;
+        // What does not fit is read as it is stored, until its run is settled.
+        if (length < LEAST_ROWS) return 0;
+        const bounds = { length, least };
+        return writer.exclusive(({ transaction, checkpoint }) =>
           transaction((connection) =>
             interruptible(connection, signal, () => fillRun(connection, { set, graded }, bounds)),
-          ),
+          ).catch(async (error) => {
+            if (engineErrorKind(error) !== 'memory') throw error;
+            fillLengths.set(source, length / 2);
+            await checkpoint().catch(() => {});
+            return 0;
+          }),
         );
       }),
     rows: () => total,

@@ -64,6 +64,11 @@ async function lookAt(
     }
     return data;
   });
+  const { clickhouse } = config;
+  if (clickhouse)
+    await look('forwarding', async () => {
+      return `to ${clickhouse.urls.join(', ')}; tailpond clickhouse check asks ${clickhouse.urls.length === 1 ? 'it' : 'them'}`;
+    });
   await look('service', async () => {
     const url = await askService(join(data, 'store'), 'address');
     return url ? `runs on ${url}` : 'none runs on this data folder';

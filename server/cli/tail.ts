@@ -1,4 +1,5 @@
-import { type Remote, withService } from './service-client.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Refused, type Remote, withService } from './service-client.ts';
 import { printable } from './table.ts';
 
 export interface TailOptions extends Remote {
@@ -16,7 +17,14 @@ interface Entry {
   readonly event_message: string;
 }
 
-/** Prints entries as they are stored, one a line, until it is interrupted or the service ends. */
+/** The service sends a sign of life every 15 s: after three of them a connection is taken for dead. */
+const SILENCE_MS = 50_000;
+const RETRY_MS = 2000;
+
+/**
+ * Prints entries as they are stored, one a line, until it is interrupted. A stream that is cut goes on after the last entry that came, as
+ * soon as there is a service again. Throws where there is none to begin with, and what a service refuses.
+ */
 export async function tail(source: string, options: TailOptions): Promise<0> {
   const search = new URLSearchParams();
   if (options.project !== undefined) search.set('project', options.project);
@@ -28,34 +36,59 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   process.stdout.on('error', () => left.abort());
   return withService<0>(options, 'ingests', async ({ ask }) => {
     const { signal } = left;
-    const answer = await ask(`/api/tail/${source}?${search}`, { signal }).catch((error) => {
-      if (!signal.aborted) throw error;
-    });
-    const reader = answer?.body?.getReader();
-    // The signal of a request ends nothing any more once Node.js has collected the request, which a long answer outlives.
-    const leave = () => void reader?.cancel().catch(() => {});
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-    let text = '';
-    const decoder = new TextDecoder();
-    while (reader && !signal.aborted) {
-      const { value, done } = await reader.read().catch((error) => {
-        if (signal.aborted) return { value: undefined, done: true };
-        throw new Error(
-          'The live tail was cut: the service has ended, or the ClickHouse that it forwards to does not answer.',
-          {
-            cause: error,
-          },
+    let [last, isCut] = ['', false];
+    while (!signal.aborted) {
+      const headers: Record<string, string> = last === '' ? {} : { 'Last-Event-ID': last };
+      try {
+        const answer = await ask(`/api/tail/${source}?${search}`, { signal, headers });
+        if (isCut) console.error('The live tail goes on.');
+        isCut = false;
+        for await (const event of eventsOf(answer, signal)) {
+          print(event, options.json === true);
+          last = /^id: (.*)$/m.exec(event)?.[1] ?? last;
+        }
+      } catch (error) {
+        if (signal.aborted) break;
+        const isRefused = error instanceof Refused && error.status < 500 && error.status !== 429;
+        if (last === '' || isRefused) throw error;
+      }
+      if (signal.aborted) break;
+      if (!isCut)
+        console.error(
+          'The live tail was cut: the service has ended, or the ClickHouse that it forwards to does not answer. It is tried again every 2 seconds.',
         );
-      });
-      if (done) break;
-      text += decoder.decode(value, { stream: true });
-      const events = text.split('\n\n');
-      text = events.pop() ?? '';
-      for (const event of events) print(event, options.json === true);
+      isCut = true;
+      await delay(RETRY_MS, undefined, { signal }).catch(() => {});
     }
     return 0;
   });
+}
+
+/** Yields the events of a stream as they come, without the empty line at their end, until it ends or the signal ends it. */
+async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<string> {
+  const reader = body?.getReader();
+  // The signal of a request ends nothing any more once Node.js has collected the request, which a long answer outlives.
+  const leave = () => void reader?.cancel().catch(() => {});
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave);
+  const silence = setTimeout(leave, SILENCE_MS);
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { value, done = true } = (await reader?.read()) ?? {};
+      if (done) return;
+      silence.refresh();
+      text += decoder.decode(value, { stream: true });
+      const events = text.split('\n\n');
+      text = events.pop() ?? '';
+      yield* events;
+    }
+  } finally {
+    clearTimeout(silence);
+    signal.removeEventListener('abort', leave);
+    leave();
+  }
 }
 
 function print(event: string, json: boolean) {

@@ -79,9 +79,15 @@ function startLane(
   let emptyAt: bigint | null = null;
 
   const pause = async (error: unknown) => {
-    if (trouble === null)
-      log.warn({ err: error, source }, 'rows are not forwarded; it is tried again');
-    trouble = error instanceof Error ? error.message : String(error);
+    if (trouble === null) {
+      const waiting = await outbox.waiting(source).catch(() => null);
+      log.warn(
+        { err: error, source, endpoint, waitingRows: waiting?.rows },
+        'rows are not forwarded; it is tried again',
+      );
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    trouble = message.includes(endpoint) ? message : `${endpoint}: ${message}`;
     // Whoever is not there now will not be in a moment.
     finish.throwIfAborted();
     await delay(pauseMs, undefined, { signal: finish });

@@ -129,20 +129,30 @@ export function openAnswers(
       }
     },
   });
+  let isAway = false;
   /** Asks the first server that answers. */
   const first = async <T>(
     ask: (client: ClickHouseClient) => Promise<T>,
     among = clients,
   ): Promise<T> => {
-    let failure: unknown;
-    for (const client of among.values())
+    const failures: [url: string, error: AppError][] = [];
+    for (const [url, client] of among)
       try {
-        return await ask(client);
+        const answer = await ask(client);
+        isAway = false;
+        return answer;
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'UNHEALTHY')) throw error;
-        failure = error;
+        failures.push([url, error]);
       }
-    throw failure;
+    // Clients are not told which servers there are.
+    const told = failures.map(([url, { cause, detail }]) => {
+      const [message = detail] = cause instanceof Error ? cause.message.split('\n') : [];
+      return `${url}: ${message}`;
+    });
+    if (!isAway) warn(`ClickHouse does not answer questions: ${told.join('; ')}`);
+    isAway = true;
+    throw failures.at(-1)?.[1];
   };
   return {
     select: (statement, values, options) =>

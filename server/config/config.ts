@@ -79,7 +79,7 @@ export function takeSources(env: Environment): void {
   defineSources(sourceNames(env.TAILPOND_SOURCES?.trim() ?? '') ?? []);
 }
 
-/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are not one. */
+/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are none, or are idle. */
 export function readConfig(env: Environment): { config: Config; warnings: string[] } {
   const faults: string[] = [];
   // Other settings name them.
@@ -100,7 +100,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
     faults.push(
       'TAILPOND_CLICKHOUSE_CLUSTER: expected the name of the cluster, as TAILPOND_CLICKHOUSE_URL names several servers, got none',
     );
-  const warnings = unknownVariables(env);
+  const warnings = [...unknownVariables(env), ...(values.clickhouseUrl ? [] : idleVariables(env))];
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
   return { config: Object.freeze(configOf(values)), warnings };
@@ -175,6 +175,14 @@ function unknownVariables(env: Environment): string[] {
       );
       return `unknown setting ${name}${nearest ? `; did you mean ${PREFIX}${nearest}?` : ''}`;
     });
+}
+
+/** What is set of a forwarding that nothing is said to be forwarded to. */
+function idleVariables(env: Environment): string[] {
+  return SETTINGS.filter(({ name }) => name.startsWith('TAILPOND_CLICKHOUSE_') && env[name]?.trim())
+    .map(({ name }) => name)
+    .filter((name) => name !== 'TAILPOND_CLICKHOUSE_URL')
+    .map((name) => `${name} says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded`);
 }
 
 /** The settings, whose warnings go to stderr. Throws ConfigError. */

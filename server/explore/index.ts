@@ -216,8 +216,9 @@ function untilRevoked(
     try {
       await answer(request, response, signal);
     } catch (error) {
-      // What was sent already cannot be taken back: the client must see that it is not whole.
-      if (response.headersSent || response.destroyed) return void response.destroy();
+      // The client has left, or its token was taken away amid an answer, which then must not look whole.
+      if (response.destroyed || (signal.aborted && response.headersSent))
+        return void response.destroy();
       if (signal.reason instanceof AppError) throw signal.reason;
       throw error instanceof EngineError && error.kind === 'memory'
         ? new AppError('QUERY_TOO_LARGE', { cause: error })

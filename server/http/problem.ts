@@ -11,12 +11,18 @@ const HOLD_MS = { least: 500, more: 1000 };
 
 /** Answers every error, as RFC 9457's problem+json; `error.message` beside it is what Supabase Studio shows. */
 export function problem(logger: Logger): ErrorRequestHandler {
-  return function answerProblem(error, request, response, next) {
-    if (response.headersSent) return next(error);
+  return function answerProblem(error, request, response, _next) {
     const shown = toAppError(error);
     const log = logger.child({ requestId: request.id });
     // The engine's messages quote stored data: above debug only their kind is told.
     const kind = error instanceof Error ? error.name : typeof error;
+    if (response.headersSent) {
+      log.warn({ kind, code: shown.code, path: request.path }, 'an answer was cut');
+      log.debug({ err: error }, 'an answer was cut');
+      // What was sent already cannot be taken back: the client must see that it is not whole.
+      response.destroy();
+      return;
+    }
     if (shown.code === 'INTERNAL') log.error({ kind }, shown.title);
     if (shown.status >= 500) log.debug({ err: error, code: shown.code }, shown.title);
     const send = () => sendProblem(response, shown, String(request.id ?? ''));

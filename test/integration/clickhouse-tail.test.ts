@@ -1,11 +1,21 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
+import { type ClickHouseServer, whyNoClickHouse, withClickHouse } from '../clickhouse/server.ts';
 import { makeTables } from '../clickhouse/tables.ts';
 import { tokenFile } from '../faults/http.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
-import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import {
+  eventually,
+  LAUNCH,
+  type Service,
+  TOKEN,
+  withFolder,
+  withService,
+} from '../support/helpers.ts';
 import { missing } from '../support/missing.ts';
 import { SLOW } from '../support/slow.ts';
 
@@ -19,7 +29,10 @@ interface Node {
 }
 
 /** Runs `action` on two nodes that forward their rows to one server. */
-async function withTwoNodes(folder: string, action: (a: Node, b: Node) => Promise<void>) {
+async function withTwoNodes(
+  folder: string,
+  action: (a: Node, b: Node, server: ClickHouseServer) => Promise<void>,
+) {
   await withClickHouse(join(folder, 'clickhouse'), async (server) => {
     await makeTables(server);
     const env = { TAILPOND_CLICKHOUSE_URL: server.url };
@@ -34,7 +47,7 @@ async function withTwoNodes(folder: string, action: (a: Node, b: Node) => Promis
     });
     await withService(
       a,
-      (one) => withService(b, (two) => action(node(one, a), node(two, b)), { env }),
+      (one) => withService(b, (two) => action(node(one, a), node(two, b), server), { env }),
       { env },
     );
   });
@@ -150,6 +163,60 @@ describe('the live tail of ClickHouse', () => {
         await again.next();
         expect((await again.until(1)).ids).to.deep.equal(['next']);
         again.leave();
+      }),
+    );
+  });
+
+  it(`is cut where the server goes away, which the log says, and goes on where it comes back ${SLOW}`, async function () {
+    this.timeout(180_000);
+    const reason = whyNoClickHouse();
+    if (reason) return missing(this, 'ClickHouse', reason);
+    await withFolder((folder) =>
+      withTwoNodes(folder, async (a, b, server) => {
+        const stream = follow(a);
+        await stream.next();
+        b.write(line('b1'));
+        const { id } = await stream.until(1);
+        const child = spawn(LAUNCH, ['tail', 'auth_logs', '--json', '--url', a.service.url], {
+          env: { PATH: process.env.PATH, TAILPOND_DATA: a.data, TAILPOND_TOKEN: TOKEN },
+        });
+        const closed = once(child, 'close');
+        const [ids, errors]: [string[], string[]] = [[], []];
+        createInterface({ input: child.stdout }).on('line', (text) =>
+          ids.push(JSON.parse(text).id),
+        );
+        createInterface({ input: child.stderr }).on('line', (text) => errors.push(text));
+        try {
+          let written = 1;
+          await eventually(() => {
+            b.write(line(`b${++written}`));
+            expect(ids).not.to.be.empty;
+          }, 60_000);
+          await server.kill();
+          const cut = await stream.until(Infinity).catch((error: Error) => error);
+          expect(cut).to.be.an('error');
+          await eventually(() => {
+            const { log } = a.service;
+            expect(log.map(({ msg }) => msg)).to.include('an answer was cut');
+            const told = log.find(({ msg }) => String(msg).includes('does not answer questions'));
+            expect(told?.msg).to.include(server.url);
+          });
+          await eventually(() => expect(errors.join('\n')).to.include('was cut'));
+          a.write(line('a1'));
+          await server.start();
+          await eventually(() => expect(ids).to.include('a1'), 90_000);
+          const again = follow(a, '', id);
+          await again.next();
+          const came = [...(await again.until(written)).ids].sort();
+          again.leave();
+          expect(came).to.deep.equal(
+            ['a1', ...Array.from({ length: written - 1 }, (_, i) => `b${i + 2}`)].sort(),
+          );
+          expect(new Set(ids).size).to.equal(ids.length);
+        } finally {
+          child.kill('SIGINT');
+        }
+        expect((await closed)[0]).to.equal(0);
       }),
     );
   });

@@ -207,6 +207,15 @@ describe('settings', () => {
     expect(nearest('TAILPOND_ENCRYPTION')).not.to.contain('did you mean');
   });
 
+  it('warn of what is set of a forwarding to nowhere', () => {
+    const env = { TAILPOND_CLICKHOUSE_CLUSTER: 'c', TAILPOND_CLICKHOUSE_DATABASE: '' };
+    const to = { TAILPOND_CLICKHOUSE_URL: 'http://127.0.0.1:8123' };
+    expect(readConfig({ ...env, ...to }).warnings).to.deep.equal([]);
+    expect(readConfig(env).warnings).to.deep.equal([
+      'TAILPOND_CLICKHOUSE_CLUSTER says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded',
+    ]);
+  });
+
   it('report unknown variables beside wrong values, and the unit that a size lacks', () => {
     const found = faults({ TAILPOND_MEMORY: '2G', TAILPOND_PROT: '1', TAILPOND_MAX_DISK: '20g' });
     expect(found).to.have.length(3);

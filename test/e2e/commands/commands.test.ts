@@ -2,9 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
+import { freePort } from '../../bench/port.ts';
 import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 
@@ -191,6 +193,58 @@ for (const running of [true, false]) {
   });
 }
 
+describe('tailpond tail', () => {
+  it('goes on when the service is started again: each line is there once, one that came meanwhile, too', () =>
+    withFolder(async (data) => {
+      const env = { TAILPOND_PORT: String(await freePort()) };
+      const log = join(data, 'logs/auth_logs/a.log');
+      mkdirSync(join(data, 'logs/auth_logs'), { recursive: true });
+      let written = 0;
+      const write = (count: number) => {
+        for (let i = 0; i < count; i++) writeFileSync(log, line(`n${written++}`), { flag: 'a' });
+      };
+      const { child, closed, ids, errors } = await withService(
+        data,
+        async ({ end }) => {
+          const child = start(data, ['tail', 'auth_logs', '--json']);
+          const closed = once(child, 'close');
+          const [ids, errors]: [string[], string[]] = [[], []];
+          createInterface({ input: child.stdout }).on('line', (text) =>
+            ids.push(JSON.parse(text).id),
+          );
+          createInterface({ input: child.stderr }).on('line', (text) => errors.push(text));
+          await eventually(() => {
+            write(1);
+            expect(ids).not.to.be.empty;
+          });
+          expect(await end('SIGTERM')).to.equal(0);
+          return { child, closed, ids, errors };
+        },
+        { env },
+      );
+      try {
+        write(10);
+        await eventually(() => expect(errors.join('\n')).to.include('The live tail was cut'));
+        await withService(
+          data,
+          async () => {
+            const last = `n${written - 1}`;
+            await eventually(() => expect(ids).to.include(last), 30_000);
+          },
+          { env },
+        );
+      } finally {
+        child.kill('SIGINT');
+      }
+      expect((await closed)[0]).to.equal(0);
+      // All have one timestamp, and what is shown at once is in its order.
+      const numbers = ids.map((id) => Number(id.slice(1))).sort((a, b) => a - b);
+      const [begun = 0] = numbers;
+      expect(numbers).to.deep.equal(Array.from({ length: written - begun }, (_, i) => begun + i));
+      expect(errors.filter((text) => text.includes('was cut'))).to.have.length.within(1, 2);
+    })).timeout(120_000);
+});
+
 describe('the command', () => {
   it('tells what there is, with examples, and what is unknown', () =>
     withFolder(async (data) => {
@@ -354,6 +408,11 @@ describe('the command', () => {
       expect([wrong.code, wrong.out]).to.satisfy(
         ([code, out]: [number, string]) =>
           code === 78 && /^WRONG settings: TAILPOND_PORT/m.test(out),
+      );
+      const url = 'http://127.0.0.1:1';
+      const forwards = await run(data, ['check'], { env: { TAILPOND_CLICKHOUSE_URL: url } });
+      expect([forwards.code, forwards.out]).to.satisfy(
+        ([code, out]: [number, string]) => code === 0 && out.includes(`forwarding: to ${url}; `),
       );
       writeFileSync(join(data, 'mine.sql'), 'select');
       const endpoint = await run(data, ['check'], { env: { TAILPOND_ENDPOINTS: data } });

@@ -401,6 +401,8 @@ function comparedAs(left: Kind, right: Kind, at: number | null): Kind {
   if (isMoment(a) && b === 'text') return a;
   if (isMoment(b) && a === 'text') return b;
   if ((a === 'number' && b === 'text') || (a === 'text' && b === 'number')) return 'number';
+  // Conditions are 1 and 0.
+  if ((a === 'number' && b === 'bool') || (a === 'bool' && b === 'number')) return 'number';
   if ((a === 'bool' && b === 'text') || (a === 'text' && b === 'bool')) return 'bool';
   if ((a === 'time' && b === 'text') || (a === 'text' && b === 'time')) return 'time';
   return reject(

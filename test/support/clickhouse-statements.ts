@@ -104,6 +104,10 @@ select cast(1,'String') a, cast('5','UInt8') b, '7'::UInt8 c, cast('x' as Nullab
 select extract(hour from toDateTime('2026-01-02 03:04:05')) a, toHour(toDateTime('2026-01-02 03:04:05'),'Asia/Tokyo') b
 select toStartOfInterval(timestamp, interval 1 hour, 'UTC') t, count() from logs group by t order by t limit 2
 select groupArrayIf(source, source = 'nothing') a, sumIf(1, 0) b, minIf(id, id = 'x') c from logs
+select extractURLParameter('https://a/b?x=1&y=2#z=3','y') a, extractURLParameter('https://a/b?yy=0&y=','y') b, extractURLParameter('/p?a.b=1&aXb=2','a.b') c, extractURLParameter('/p','a') d, extractURLParameter('/p?q=a;y=2&y=3','y') e, extractURLParameter('/p?x=1#y=2','y') f, extractURLParameter('y=1?x=2','y') g
+select extractURLParameter(log_attributes['request.search'], 'select') p, count() n from logs where source = 'edge_logs' group by p order by n desc, p limit 5
+select has(['a'],'b') = 0 a, (1 = 1) = 1 b, (2 > 3) != 0 c, (1 = 1) > 0 d, (2 = 2) in (1, 3) e
+select count() n from logs where has(mapKeys(log_attributes), 'request.method') = 1
 select leftPad('7', 3, '0') a, cutQueryString('https://a/b?c') b, log2(8) c
 select count() c, toStartOfHour(timestamp) as timestamp from logs where timestamp > '2026-11-20 10:00:00' and id != '' group by timestamp having c > 1 order by timestamp desc limit 5
 `

@@ -226,6 +226,12 @@ export const CLICKHOUSE_TEXTS: Functions = {
   cutquerystring: ofUrl('^([^?]*)'),
   domain: ofUrl(`${SCHEME}(?://)?([^/:?#@\\s]*[.][^/:?#@\\s]*|[^/:?#@\\s]+)(?:[/:?#]|$)`),
   domainwithoutwww: ofUrl(`${SCHEME}(?://)?(?:www[.])?([^/:?#@\\s]+)(?:[/:?#]|$)`),
+  extracturlparameter: simple(
+    'text',
+    ['text', 'text'],
+    ([url = '', name = '']) =>
+      sql`regexp_extract(${url}, '(?s)^[^?#]*[?#](?:.*?[?&#])??' || regexp_escape(${name}) || '=([^&#]*)', 1)`,
+  ),
   path: ofUrl(`${SCHEME}(?://[^/?#]*)?(/[^?#]*)`),
   formatreadablesize: readableSize,
 };

@@ -46,11 +46,19 @@ export async function openControl(
 
 /**
  * Asks the service that runs on `folder`; null when there is none. Throws what it answers for an error, and when it ends
- * before it has answered.
+ * before it has answered, or says nothing for `withinMs`.
  */
-export async function askService(folder: string, command: string): Promise<unknown | null> {
+export async function askService(
+  folder: string,
+  command: string,
+  withinMs?: number,
+): Promise<unknown | null> {
   const socket = await reach(folder);
   if (!socket) return null;
+  const silence = new Error(
+    `The service on ${folder} does not answer: it hangs, or is stopped by a signal.`,
+  );
+  if (withinMs !== undefined) socket.setTimeout(withinMs, () => socket.destroy(silence));
   try {
     socket.write(`${JSON.stringify({ command })}\n`);
     // Not by readline, which ends lines at U+2028 since Node.js 24: that may stand in an answer.

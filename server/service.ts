@@ -424,6 +424,7 @@ async function control(folder: string, commands: Commands, logger: Logger): Prom
 
 /** Where the service is reached from this machine. */
 function urlOf(bound: ReturnType<Server['address']>): string {
+  if (!bound) throw new Error('The service does not listen: it is starting or stopping.');
   const { address, port } = bound as AddressInfo;
   const everywhere = address === '0.0.0.0' || address === '::';
   const host = everywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;

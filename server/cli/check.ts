@@ -9,6 +9,9 @@ import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
 import { withStoppedStore } from './store-admin.ts';
 
+/** How long a service may take to tell its address, which is at hand. */
+const ANSWER_MS = 10_000;
+
 /** One thing that was looked at; `fault`: what is wrong with it. */
 interface Finding {
   readonly what: string;
@@ -70,7 +73,7 @@ async function lookAt(
       return `to ${clickhouse.urls.join(', ')}; tailpond clickhouse check asks ${clickhouse.urls.length === 1 ? 'it' : 'them'}`;
     });
   await look('service', async () => {
-    const url = await askService(join(data, 'store'), 'address');
+    const url = await askService(join(data, 'store'), 'address', ANSWER_MS);
     return url ? `runs on ${url}` : 'none runs on this data folder';
   });
 }

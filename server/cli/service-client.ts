@@ -26,6 +26,8 @@ const READY_MS = 60_000;
 const LOOK_MS = 50;
 /** How long a command waits for a store that another process has open. */
 const BUSY_MS = 10_000;
+/** How long a service may take to tell its address, which is at hand. */
+const ANSWER_MS = 10_000;
 
 /**
  * Runs `action` with the service that is meant. Where none runs on the data folder, a command that only reads opens the store itself; for
@@ -84,7 +86,8 @@ function reached(url: string, token: string): Reached {
       );
       if (response.ok) return response;
       const problem = (await response.json().catch(() => ({}))) as { detail?: string };
-      throw new Refused(response, problem.detail ?? response.statusText);
+      const told = `${url} answers ${response.status} ${response.statusText}`;
+      throw new Refused(response, problem.detail ?? told);
     },
   };
 }
@@ -102,7 +105,7 @@ export class Refused extends Error {
 
 /** The address that the service on a folder says it has; null when none runs. */
 async function addressOf(folder: string): Promise<string | null> {
-  return (await askService(folder, 'address')) as string | null;
+  return (await askService(folder, 'address', ANSWER_MS)) as string | null;
 }
 
 /** A service that this process has started, on a port of its own; it ends with this process. */

@@ -20,6 +20,8 @@ interface Entry {
 /** The service sends a sign of life every 15 s: after three of them a connection is taken for dead. */
 const SILENCE_MS = 50_000;
 const RETRY_MS = 2000;
+/** How long an interrupted tail may take to end. */
+const END_MS = 2000;
 
 /**
  * Prints entries as they are stored, one a line, until it is interrupted. A stream that is cut goes on after the last entry that came, as
@@ -32,6 +34,8 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   if (options.query !== undefined) search.set('q', options.query);
   const left = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => left.abort());
+  // Whatever hangs: a service of this command's own ends with it.
+  left.signal.addEventListener('abort', () => setTimeout(() => process.exit(0), END_MS).unref());
   // A reader that has enough, as `head`.
   process.stdout.on('error', () => left.abort());
   return withService<0>(options, 'ingests', async ({ ask }) => {
@@ -41,6 +45,8 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
       const headers: Record<string, string> = last === '' ? {} : { 'Last-Event-ID': last };
       try {
         const answer = await ask(`/api/tail/${source}?${search}`, { signal, headers });
+        const type = answer.headers.get('Content-Type') ?? 'no type';
+        if (!type.startsWith('text/event-stream')) throw new NoEvents(answer.url, type);
         if (isCut) console.error('The live tail goes on.');
         isCut = false;
         for await (const event of eventsOf(answer, signal)) {
@@ -50,7 +56,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
       } catch (error) {
         if (signal.aborted) break;
         const isRefused = error instanceof Refused && error.status < 500 && error.status !== 429;
-        if (last === '' || isRefused) throw error;
+        if (last === '' || isRefused || error instanceof NoEvents) throw error;
       }
       if (signal.aborted) break;
       if (!isCut)
@@ -62,6 +68,13 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
     }
     return 0;
   });
+}
+
+/** What answers is another program. */
+class NoEvents extends Error {
+  constructor(url: string, type: string) {
+    super(`${url} gives no events but ${type}: it is not tailpond.`);
+  }
 }
 
 /** Yields the events of a stream as they come, without the empty line at their end, until it ends or the signal ends it. */

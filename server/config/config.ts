@@ -100,7 +100,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
     faults.push(
       'TAILPOND_CLICKHOUSE_CLUSTER: expected the name of the cluster, as TAILPOND_CLICKHOUSE_URL names several servers, got none',
     );
-  const warnings = [...unknownVariables(env), ...(values.clickhouseUrl ? [] : idleVariables(env))];
+  const warnings = [...unknownVariables(env), ...idleVariables(env)];
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
   return { config: Object.freeze(configOf(values)), warnings };
@@ -177,12 +177,17 @@ function unknownVariables(env: Environment): string[] {
     });
 }
 
-/** What is set of a forwarding that nothing is said to be forwarded to. */
+/** What is set of a forwarding, or of a user, that another setting would have to name. */
 function idleVariables(env: Environment): string[] {
-  return SETTINGS.filter(({ name }) => name.startsWith('TAILPOND_CLICKHOUSE_') && env[name]?.trim())
-    .map(({ name }) => name)
-    .filter((name) => name !== 'TAILPOND_CLICKHOUSE_URL')
-    .map((name) => `${name} says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded`);
+  const isSet = (name: string) => Boolean(env[name]?.trim());
+  return SETTINGS.map(({ name }): string => name).flatMap((name) => {
+    if (!isSet(name) || !name.startsWith('TAILPOND_CLICKHOUSE_')) return [];
+    if (!isSet('TAILPOND_CLICKHOUSE_URL'))
+      return [`${name} says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded`];
+    if (name.startsWith('TAILPOND_CLICKHOUSE_READER_') && !isSet('TAILPOND_CLICKHOUSE_READER'))
+      return [`${name} says nothing without TAILPOND_CLICKHOUSE_READER`];
+    return [];
+  });
 }
 
 /** The settings, whose warnings go to stderr. Throws ConfigError. */

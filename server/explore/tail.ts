@@ -55,6 +55,8 @@ async function follow(
   isDraining: () => boolean,
 ) {
   const follower = await followAll(filters, { from: after, pinned, signal }, engine);
+  // Before the answer begins: an engine that does not answer is an error, not a stream that breaks at once.
+  let came = await follower.look();
   let sentAt = performance.now();
   const send = (text: string) => {
     response.write(text);
@@ -69,11 +71,12 @@ async function follow(
   response.flushHeaders();
   send(`retry: 2000\nid: ${follower.id}\n\n`);
   while (!signal.aborted && !isDraining()) {
-    const came = await follower.look();
     if (came) send(eventsOf(came, redact));
     if (performance.now() - sentAt > HEARTBEAT_MS) send(': still here\n\n');
     if (response.writableLength > BEHIND_BYTES) break;
     await delay(follower.everyMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted || isDraining()) break;
+    came = await follower.look();
   }
   response.end();
 }

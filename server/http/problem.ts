@@ -17,7 +17,9 @@ export function problem(logger: Logger): ErrorRequestHandler {
     // The engine's messages quote stored data: above debug only their kind is told.
     const kind = error instanceof Error ? error.name : typeof error;
     if (response.headersSent) {
-      log.warn({ kind, code: shown.code, path: request.path }, 'an answer was cut');
+      // A client that has left is no trouble.
+      if (!response.destroyed)
+        log.warn({ kind, code: shown.code, path: request.path }, 'an answer was cut');
       log.debug({ err: error }, 'an answer was cut');
       // What was sent already cannot be taken back: the client must see that it is not whole.
       response.destroy();

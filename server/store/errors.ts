@@ -123,7 +123,9 @@ export function whyNotOpened(error: unknown, database: string): unknown {
       `Another process has ${database} open; one may, most likely the service that runs. ${said}`,
       { cause: error },
     );
-  if (WAL.test(text))
+  // What is read of it while the log is replayed is missing.
+  const isCut = text.includes(`Could not read enough bytes from file "${database}"`);
+  if (WAL.test(text) && !isCut)
     return new StoreBroken(
       `The write-ahead log ${database}.wal is damaged, or belongs to another state of the database. Nothing was changed. ${RESTORE}, or move the log away: ${READ_AGAIN}. ${said}`,
       { cause: error },

@@ -203,6 +203,14 @@ describe('the live tail of ClickHouse', () => {
           });
           await eventually(() => expect(errors.join('\n')).to.include('was cut'));
           a.write(line('a1'));
+          await eventually(() => {
+            const refused = a.service.log.filter(
+              ({ req, res }) =>
+                (req as { path?: string })?.path === '/api/tail/auth_logs' &&
+                (res as { status?: number })?.status === 503,
+            );
+            expect(refused).to.have.length.above(1);
+          });
           await server.start();
           await eventually(() => expect(ids).to.include('a1'), 90_000);
           const again = follow(a, '', id);
@@ -213,6 +221,9 @@ describe('the live tail of ClickHouse', () => {
             ['a1', ...Array.from({ length: written - 1 }, (_, i) => `b${i + 2}`)].sort(),
           );
           expect(new Set(ids).size).to.equal(ids.length);
+          // While the server was away, nothing went on.
+          expect(errors.filter((text) => text.includes('goes on'))).to.have.length(1);
+          expect(errors.filter((text) => text.includes('was cut'))).to.have.length(1);
         } finally {
           child.kill('SIGINT');
         }

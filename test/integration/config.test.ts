@@ -211,6 +211,10 @@ describe('settings', () => {
     const env = { TAILPOND_CLICKHOUSE_CLUSTER: 'c', TAILPOND_CLICKHOUSE_DATABASE: '' };
     const to = { TAILPOND_CLICKHOUSE_URL: 'http://127.0.0.1:8123' };
     expect(readConfig({ ...env, ...to }).warnings).to.deep.equal([]);
+    const password = { TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE: '/f' };
+    expect(readConfig({ ...env, ...to, ...password }).warnings).to.deep.equal([
+      'TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE says nothing without TAILPOND_CLICKHOUSE_READER',
+    ]);
     expect(readConfig(env).warnings).to.deep.equal([
       'TAILPOND_CLICKHOUSE_CLUSTER says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded',
     ]);

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
@@ -243,6 +245,55 @@ describe('tailpond tail', () => {
       expect(numbers).to.deep.equal(Array.from({ length: written - begun }, (_, i) => begun + i));
       expect(errors.filter((text) => text.includes('was cut'))).to.have.length.within(1, 2);
     })).timeout(120_000);
+});
+
+describe('tailpond tail, where nothing comes', () => {
+  it(`ends at Ctrl-C while the service hangs, and says that it does ${SLOW}`, () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        service.child.kill('SIGSTOP');
+        try {
+          const child = start(data, ['tail', 'auth_logs']);
+          const closed = once(child, 'close');
+          await once(child, 'spawn');
+          const told = await run(data, ['tail', 'auth_logs']);
+          expect([told.code, told.err]).to.deep.equal([
+            1,
+            `The service on ${join(data, 'store')} does not answer: it hangs, or is stopped by a signal.\n`,
+          ]);
+          await closed;
+          const url = start(data, ['tail', 'auth_logs', '--url', service.url]);
+          const ended = once(url, 'close');
+          // It has listeners once it is loaded, which nothing tells.
+          const timer = setInterval(() => url.kill('SIGINT'), 5000);
+          const [code] = await ended;
+          clearInterval(timer);
+          expect(code).to.equal(0);
+        } finally {
+          service.child.kill('SIGCONT');
+        }
+      }),
+    )).timeout(60_000);
+
+  it('ends where another program answers, and says so', async () => {
+    const other = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('hello'),
+    );
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    try {
+      await withFolder(async (data) => {
+        const { code, err } = await run(data, ['tail', 'auth_logs', '--url', url]);
+        expect([code, err]).to.deep.equal([
+          1,
+          `${url}/api/tail/auth_logs? gives no events but text/html: it is not tailpond.\n`,
+        ]);
+      });
+    } finally {
+      other.close();
+    }
+  });
 });
 
 describe('the command', () => {

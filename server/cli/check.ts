@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readTokenFile, tokenFileOf } from '../auth/token-file.ts';
 import { type Config, ConfigError, EX_CONFIG, settingsOf } from '../config/config.ts';
-import { askService } from '../control-socket.ts';
 import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
+import { addressOf } from './service-client.ts';
 import { withStoppedStore } from './store-admin.ts';
-
-/** How long a service may take to tell its address, which is at hand. */
-const ANSWER_MS = 10_000;
 
 /** One thing that was looked at; `fault`: what is wrong with it. */
 interface Finding {
@@ -73,7 +70,7 @@ async function lookAt(
       return `to ${clickhouse.urls.join(', ')}; tailpond clickhouse check asks ${clickhouse.urls.length === 1 ? 'it' : 'them'}`;
     });
   await look('service', async () => {
-    const url = await askService(join(data, 'store'), 'address', ANSWER_MS);
+    const url = await addressOf(join(data, 'store'));
     return url ? `runs on ${url}` : 'none runs on this data folder';
   });
 }

@@ -103,8 +103,8 @@ export class Refused extends Error {
   }
 }
 
-/** The address that the service on a folder says it has; null when none runs. */
-async function addressOf(folder: string): Promise<string | null> {
+/** Returns the address of the service that runs on the store in `folder`; null when none runs. Throws when it hangs. */
+export async function addressOf(folder: string): Promise<string | null> {
   return (await askService(folder, 'address', ANSWER_MS)) as string | null;
 }
 

@@ -25,7 +25,7 @@ const END_MS = 2000;
 
 /**
  * Prints entries as they are stored, one a line, until it is interrupted. A stream that is cut goes on after the last entry that came, as
- * soon as there is a service again. Throws where there is none to begin with, and what a service refuses.
+ * soon as there is a service again. Throws when the first attempt fails, and when a service refuses the request.
  */
 export async function tail(source: string, options: TailOptions): Promise<0> {
   const search = new URLSearchParams();
@@ -34,7 +34,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   if (options.query !== undefined) search.set('q', options.query);
   const left = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => left.abort());
-  // Whatever hangs: a service of this command's own ends with it.
+  // Ends the command whatever hangs; a service that it has started ends with it.
   left.signal.addEventListener('abort', () => setTimeout(() => process.exit(0), END_MS).unref());
   // A reader that has enough, as `head`.
   process.stdout.on('error', () => left.abort());
@@ -70,7 +70,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
   });
 }
 
-/** What answers is another program. */
+/** Another program answers at the address. */
 class NoEvents extends Error {
   constructor(url: string, type: string) {
     super(`${url} gives no events but ${type}: it is not tailpond.`);

@@ -79,7 +79,7 @@ export function takeSources(env: Environment): void {
   defineSources(sourceNames(env.TAILPOND_SOURCES?.trim() ?? '') ?? []);
 }
 
-/** The settings, from the environment. Throws ConfigError; `warnings` name variables that look like a setting and are none, or are idle. */
+/** Reads the settings from the environment. Throws ConfigError; `warnings` name unknown variables and settings without effect. */
 export function readConfig(env: Environment): { config: Config; warnings: string[] } {
   const faults: string[] = [];
   // Other settings name them.
@@ -177,7 +177,7 @@ function unknownVariables(env: Environment): string[] {
     });
 }
 
-/** What is set of a forwarding, or of a user, that another setting would have to name. */
+/** Returns a warning for each ClickHouse setting that has no effect, because the setting it belongs to is missing. */
 function idleVariables(env: Environment): string[] {
   const isSet = (name: string) => Boolean(env[name]?.trim());
   return SETTINGS.map(({ name }): string => name).flatMap((name) => {

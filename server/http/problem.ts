@@ -17,7 +17,7 @@ export function problem(logger: Logger): ErrorRequestHandler {
     // The engine's messages quote stored data: above debug only their kind is told.
     const kind = error instanceof Error ? error.name : typeof error;
     if (response.headersSent) {
-      // A client that has left is no trouble.
+      // Clients may leave at any time.
       if (!response.destroyed)
         log.warn({ kind, code: shown.code, path: request.path }, 'an answer was cut');
       log.debug({ err: error }, 'an answer was cut');

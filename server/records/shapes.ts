@@ -85,7 +85,7 @@ export function readShapes<L>(
   return `{o: ${readObjects(column, shape, typeOf)}, a: case when ${isArray(column)} then ${arrays} end}`;
 }
 
-/** Reads a column as a record that is an object, where it is none of arrays. */
+/** Reads a column as a record, in rows where the column holds an object. */
 export function readObjects<L>(
   column: string,
   shape: Shape<L>,
@@ -144,21 +144,21 @@ export function areSingleOrObjects(column: string, paths: readonly Path[]): stri
   return `coalesce(case when ${isArray(column)} then ${singles} else ${areObjects(column, paths)} end, true)`;
 }
 
-/** What stands in a column whose records are only elements of arrays, asked of all paths at once. */
+/** Expressions over a column in which each record is the only element of an array. */
 export interface SingleRecords {
-  /** A structure with the lists of answers, … */
+  /** A structure of lists, to be selected under the name that `singleRecords` was given; the others read it. */
   readonly read: string;
-  /** … and of that, as an expression: whether a record is there, … */
+  /** Returns whether a record is there. */
   isThere(record: Path): string;
-  /** … whether each is the only element of its array, or there is none, where so many are there, … */
+  /** Returns whether no array holds more than its record; `count` is an expression for the number of records that are there. */
   areSingles(count: string): string;
-  /** … and a member, as `from_json` gives it. */
+  /** Returns a member, as `from_json` gives it. */
   valueAt(member: Path): string;
 }
 
 /**
- * Reads a column by lists of paths. To read arrays as nested records takes ten times the memory. `records` are those that lead to the values
- * of `shape`; `read` is where the structure will be.
+ * Reads a column of arrays by lists of paths: nested lists of records would take four times the memory. `read` is the name under which the
+ * structure is selected, and `records` lead to the `members` of `shape`.
  */
 export function singleRecords<L>(
   column: string,

@@ -123,7 +123,7 @@ export function whyNotOpened(error: unknown, database: string): unknown {
       `Another process has ${database} open; one may, most likely the service that runs. ${said}`,
       { cause: error },
     );
-  // What is read of it while the log is replayed is missing.
+  // Replaying the log reads the database, too: a part of the database is missing then, and the log may be whole.
   const isCut = text.includes(`Could not read enough bytes from file "${database}"`);
   if (WAL.test(text) && !isCut)
     return new StoreBroken(

@@ -44,7 +44,7 @@ describe(`the least memory that is allowed ${SLOW}`, function () {
             Array.from(edgeLines(count, { ...options, arrays })),
           );
           const mixed = Array.from({ length: count }, (_, i) => texts[i % 2]?.[i]);
-          // A status of 600 is none that a severity is known of.
+          // No severity is known for a status of 600.
           const lines = mixed.map((line) =>
             line?.replace(/"status_code":\d+/, '"status_code":600'),
           );

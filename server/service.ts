@@ -90,7 +90,10 @@ export async function runService(
     stopSince = performance.now();
     stopUntil = performance.now() + STOP_MS - CLOSE_MS;
     logger.info({ signal }, 'stopping');
-    setTimeout(abandon, STOP_MS).unref();
+    setTimeout(() => {
+      logger.warn('ended before the stop was over, for want of time; what was committed is safe');
+      abandon();
+    }, STOP_MS).unref();
     try {
       await closeAll();
       logger.info('stopped');

@@ -59,7 +59,7 @@ export interface Ingest {
 
 /** How often files that have just changed are looked at; the others are once a sweep. */
 const HOT_POLL_MS = 25;
-/** While storing rests, nothing is taken from what is seen. What is renamed is held at once all the same. */
+/** While storing rests, nothing is taken from what is seen. A renamed file is held at once all the same. */
 const REST_POLL_MS = 75;
 /**
  * A commit costs as much for one line as for hundreds, so lines that come in all the time are stored in turns: storing has an eighth of the
@@ -104,7 +104,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     const now = performance.now();
     let known = 0;
     for (const file of tracker.files.values()) {
-      // What is unlinked is not what stands at its path by now.
+      // The unlinked file is not the one at its path by now.
       if (!file.entry || !paths.has(file.state.path)) continue;
       file.changedAt = now;
       known++;
@@ -137,7 +137,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
 
   const run = async () => {
     let retryMs = RETRY_MS;
-    // What is in memory may be ahead of the store: nothing is taken before it is what the store says again.
+    // The memory may be ahead of the store: nothing is taken before it is what the store says again.
     let stale = false;
     while (!stopping) {
       try {

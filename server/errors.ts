@@ -49,7 +49,7 @@ export class AppError extends Error {
   readonly title: string;
   readonly detail: string;
   readonly faults: readonly FieldError[];
-  /** Of `METHOD_NOT_ALLOWED`: the methods that are. */
+  /** The methods that are allowed, with `METHOD_NOT_ALLOWED`. */
   readonly allow: readonly string[];
 
   constructor(

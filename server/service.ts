@@ -108,7 +108,7 @@ export async function runService(
     logger.fatal({ err: error }, `${message}; start again, nothing that was committed is lost`);
     end();
   };
-  // A rejection that nobody handles comes here, too. What is in memory may be anything now; what is committed is right.
+  // A rejection that nobody handles comes here, too. The memory may hold anything now; what is committed is right.
   process.on('uncaughtException', (error) => {
     crash(error, `an error that nobody handles${store?.busy() ? ', while queries run' : ''}`);
   });
@@ -209,7 +209,7 @@ export async function runService(
         logs,
         staging: opened.staging,
         maxLine: config.maxLine,
-        // What is pushed was made objects before, with the projects of tokens in them.
+        // Pushed lines were made objects before, with the projects of tokens in them.
         formatOf: (source, path) =>
           isPushPath(path) ? 'json' : (config.lineFormat[source] ?? 'json'),
         log: logger,

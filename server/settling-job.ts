@@ -76,7 +76,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
     const rows = new Map<Source, number>();
     for (let found = true; found && !signal.aborted; ) {
       found = false;
-      // What is stored while it looks is looked at the next time.
+      // Rows that are stored while it looks are looked at the next time.
       looked = store.commits().storedUs;
       [looksAt, areAllFilled] = [performance.now(), false];
       for (const source of allSources()) {

@@ -70,7 +70,7 @@ export function createFill({
         }
         if (batch) batches.push(batch);
         space = open.left();
-        // One that is full of other things than lines is not stored beside others.
+        // A batch that is full of other things than lines is not stored beside others.
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
         own = own.filter((file) => hasMore(file, disk.now()) && files.get(file.state.id) === file);

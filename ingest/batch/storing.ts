@@ -59,7 +59,7 @@ export function createStoring(
       storing.catch(() => {});
     },
     stored: () => storing,
-    // Of the batch that is being filled it is enough that a file is in it once, and its state recorded before its lines are
+    // For the batch that is being filled it is enough that a file is in it once, and its state recorded before its lines are
     // taken; filling.ts sees to the batches between.
     async record(states, forgotten) {
       try {

@@ -128,7 +128,7 @@ export class Decisions {
     if (!file.undecided) return;
     if (file.judged === file.version) return this.nameIncomplete(file, now);
     if (!file.content && this.files.isFull()) {
-      // Of an empty file there is nothing to tell; else it is open from now on, so that it is seen at once when it grows.
+      // There is nothing to tell of an empty file; else it is open from now on, so that it is seen at once when it grows.
       if (file.size === 0) return;
       if (!this.streams.hasAny(file.state, file.state.id))
         return this.files.become(file, file.state);

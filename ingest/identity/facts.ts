@@ -42,7 +42,7 @@ export async function factsOf(
     const stream = streams.get(id);
     const holder = files.get(id);
     if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
-    // Of two rotated files that are both there neither was made of the other.
+    // Neither of two rotated files that are both there was made of the other.
     if (relation === 'other-rotation' && holder?.entry) continue;
     // It need not be unpacked again.
     const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;

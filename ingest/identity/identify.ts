@@ -110,7 +110,7 @@ function possibility(met: Met, candidate: Candidate): Possibility | null {
 /** Up to where a file is to be taken for a stream that it does not hold whole; 0 when it has nothing to do with it. */
 function partsAt({ size }: Met, candidate: Candidate): number {
   const { relation, proven, contradicted, holder, compared } = candidate;
-  // Of two files that are both there one begins like the other.
+  // Two files are both there, and one begins like the other.
   if (holder !== 'none') return relation === 'rotation' ? (compared?.line ?? 0) : 0;
   // The same file with fewer bytes, or with others, was truncated; and a log that begins as a packed one does is the next one.
   if (relation === 'same-file' || relation === 'unpacked') return 0;

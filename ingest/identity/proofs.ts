@@ -33,7 +33,7 @@ export function proves({ length, hash }: Proof, bytes: Uint8Array): boolean {
 
 /**
  * The proofs of a stream once the bytes up to `end` of `block` were taken; the block begins at offset `base` of the file, and those
- * before `from` were taken before. Of a block from the start of the file its heads are proven, and of every block the ends of the
+ * before `from` were taken before. A block from the start of the file has its heads proven, and every block the ends of the
  * lines that are `NEAREST` bytes, one and a half times, twice, … as many before its end: an older copy ends with a line.
  */
 export function extended(

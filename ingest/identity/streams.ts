@@ -34,7 +34,7 @@ export interface Streams {
 
 export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
 
-/** Of many streams that begin alike, so many are looked at: the last ones. */
+/** So many of the streams that begin alike are looked at: the last ones. */
 const MOST = 16;
 
 export function createStreams(): Streams {
@@ -107,7 +107,7 @@ export function createStreams(): Streams {
       for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
       add(pathKey({ source, path }), 'same-path');
       add(pathKey({ source, path: `${path}.gz` }), 'unpacked');
-      // Those of its folder first: in others there may be many logs of the same name with the same header.
+      // Streams of its folder first: in others there may be many logs of the same name with the same header.
       const addByStart = (log: string, relation: Relation) => {
         for (const name of [inFolder(log, path), log])
           for (const length of firstProofs.get(name)?.keys() ?? [])

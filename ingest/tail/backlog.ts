@@ -27,7 +27,7 @@ export function pending(
 export function hasMore(file: TrackedFile, now: number): boolean {
   if (file.copy || file.undecided || file.missing) return false;
   if (file.exhausted !== file.version) return true;
-  // What is left is text without a newline; it is looked at once more when the file has been quiet.
+  // The rest is text without a newline; it is looked at once more when the file has been quiet.
   return untakenBytes(file) > 0 && isQuiet(file, now) && file.judged !== file.version;
 }
 

@@ -11,7 +11,7 @@ const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d];
  * 200,000 levels of a flat log ended the process, at each start anew (docs/decisions/0015).
  */
 export function isTooDeep(bytes: Buffer, from: number, to: number): boolean {
-  // What is opened must be closed, else it is not JSON, which is read without recursion.
+  // Every bracket must be closed, else it is not JSON, which is read without recursion.
   if (to - from <= 2 * MAX_DEPTH) return false;
   let depth = 0;
   for (let i = from; i < to; i++) {

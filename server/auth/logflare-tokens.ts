@@ -20,7 +20,7 @@ export function isGuessable({ value }: EnvironmentToken): boolean {
 }
 
 /**
- * The tokens that Supabase's .env has for Logflare, of any length. One that was made by `tailpond token create` counts as its file has it,
+ * The tokens that Supabase's .env has for Logflare, of any length. A token that `tailpond token create` made counts as its file has it,
  * and not at all once it is revoked. Throws ConfigError, which names a variable and never its value.
  */
 export function logflareTokens(

@@ -44,8 +44,8 @@ export function digestOf(token: string): Buffer {
 }
 
 /**
- * The token of the settings, which may do everything, those of the file at `path`, and others that the environment gives. Of two that are the
- * same the bearer may do what either may. Throws ConfigError.
+ * The token of the settings, which may do everything, those of the file at `path`, and others that the environment gives. The bearer of
+ * two that are the same may do what either may. Throws ConfigError.
  */
 export function openTokens(
   token: string,

@@ -3,7 +3,7 @@ import { join, literal, type Sql, sql } from './sql-fragment.ts';
 
 /**
  * The metadata of an entry as ClickHouse's users know it: a map of texts by dotted names. Records are taken apart, also those that are the
- * only elements of arrays; other arrays, and empty records, are values, as their JSON. What is null is not in it.
+ * only elements of arrays; other arrays, and empty records, are values, as their JSON. A null is not in it.
  */
 
 /** Names with more dots than any record is deep stand for themselves only. */

@@ -23,7 +23,7 @@ export function pathOf(steps: readonly Step[]): string {
 
 /** From more names than these a value is found in several goes: the ways to it double with each. */
 const MAX_NAMES = 4;
-/** Of more names, all or none of the records are taken to be in arrays: expressions within each other are what the engine's binder suffers from. */
+/** Beyond so many names, all or none of the records are taken to be in arrays: the engine's binder suffers from nested expressions. */
 const MAX_MIXED = 32;
 
 /** A function of the engine that takes a value out of JSON. */

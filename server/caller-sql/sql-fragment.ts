@@ -60,8 +60,8 @@ export function whole(piece: Sql): Sql {
 }
 
 /**
- * A piece as groups have it: the engine does not find their keys within `try`, and their rows have passed the view's filter. What is itself
- * one of the `keys` stays as it is.
+ * A piece as groups have it: the engine does not find their keys within `try`, and their rows have passed the view's filter. A piece
+ * that is one of the `keys` itself stays as it is.
  */
 export function ofGroups(piece: Sql, keys: readonly Sql[]): Sql {
   if (!hasGuard(piece)) return piece;

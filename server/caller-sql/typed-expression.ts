@@ -38,13 +38,13 @@ export interface Expression {
   readonly sql: Sql;
   /** The kind of an array's elements. */
   readonly element?: Kind;
-  /** Of an array: one of its elements, counted from 0, where that costs less than the array; undefined where none is known. */
+  /** Gives an element of an array, counted from 0, where that costs less than the array; undefined where none is known. */
   readonly elementAt?: (index: number) => Sql | undefined;
-  /** Of JSON: strings without their quotes, other values as their JSON text, NULL for JSON's null. */
+  /** The text of JSON: strings without their quotes, other values as their JSON text, NULL for JSON's null. */
   readonly text?: Sql;
-  /** Of JSON that comes from a record: the number that its text is, NULL for other texts. */
+  /** The number that the text of JSON from a record is, NULL for other texts. */
   readonly number?: Sql;
-  /** Of JSON that is a member of something: its own members, by all the steps to them. */
+  /** Gives members of JSON that is a member itself, by all the steps to them. */
   readonly member?: (steps: readonly Step[]) => Expression;
   /** The value of a literal. */
   readonly literal?: string;
@@ -65,15 +65,15 @@ export interface Expression {
   readonly memberOf?: ColumnOf;
   /** The names that lead to it there, where nothing else does. */
   readonly path?: Path;
-  /** Of a condition: what stands in columns of views where it holds, in whatever letter case. */
+  /** Texts that stand in columns of views where a condition holds, in whatever letter case. */
   readonly texts?: readonly TextIn[];
-  /** Of a condition: what members of views' JSON columns are where it holds. */
+  /** What members of views' JSON columns are where a condition holds. */
   readonly bounds?: Bounds<ColumnOf> | undefined;
-  /** Of an interval whose count is a literal. */
+  /** The count of an interval, where it is a literal. */
   readonly span?: { readonly unit: string; readonly count: number };
-  /** Of a list of names: the map that has them. */
+  /** The map that has a list of names. */
   readonly namesOf?: Sql;
-  /** Of a condition: the values that a column has where it holds. */
+  /** The values that a column has where a condition holds. */
   readonly oneOf?: OneOf;
 }
 
@@ -287,7 +287,7 @@ function textOf(value: Expression, at: number | null): Sql {
     case 'json':
       return value.text ?? value.sql;
     case 'timestamp':
-      // Of a NULL that is known beforehand `||` forgets that it is a text.
+      // `||` forgets that a NULL is a text where the NULL is known beforehand.
       return sql`(${fraction(value.sql, '%Y-%m-%d %H:%M:%S')} || '+00')::varchar`;
     case 'datetime':
       return fraction(value.sql, '%Y-%m-%d %H:%M:%S');

@@ -76,7 +76,7 @@ async function forwardAmidKills({ data, project, lines, kills }: Run, signal: Ab
     TAILPOND_DATA: data,
     TAILPOND_TOKEN: token,
     TAILPOND_TOKEN_FILE: '',
-    // Those of the operator's service.
+    // The operator's service has these, and the drill must not.
     TAILPOND_ENDPOINTS: '',
     TAILPOND_RATE_LIMIT: 'off',
   };

@@ -10,7 +10,7 @@ import { counted } from './table.ts';
 
 export interface ImportOptions extends Remote {
   readonly source: string;
-  /** Of lines that name none. */
+  /** The project of lines that name none. */
   readonly project?: string;
   /** Lines at the beginning that are left out. */
   readonly skip?: number;

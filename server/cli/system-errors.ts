@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<string, (path: string) => string>> = {
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code = '', path, dest } = error as NodeJS.ErrnoException & { dest?: string };
-  // Of two paths the second is the one that was named: a file that the service has made is brought there.
+  // The second of two paths is the one that was named: a file that the service has made is brought there.
   const named = dest ?? path;
   const words = WORDS[code];
   return words && named ? words(named) : error.message;

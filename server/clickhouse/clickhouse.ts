@@ -19,7 +19,7 @@ import type { Warehouse } from './ship.ts';
 import { tokenOf } from './shipment.ts';
 
 export interface ServerOptions {
-  /** Of its HTTP interface. */
+  /** The address of its HTTP interface. */
   readonly url: string;
   readonly database: string;
   readonly user: string;
@@ -149,7 +149,7 @@ export function openClickHouse(
     async insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal) {
       await clientOf(shipment.endpoint).insert({
         table: shipment.source,
-        // Those of the file that the table lacks are an error then, and would be passed over otherwise.
+        // Columns of the file that the table lacks are an error then, and would be passed over otherwise.
         columns: file.columns.map(named) as [string, ...string[]],
         values: createReadStream(file.path),
         format: 'Parquet',

@@ -242,7 +242,7 @@ const CHECK_MS = 30_000;
 /** A query that does not end for so long is left to its own time limit. */
 const KILL_MS = 30_000;
 
-/** The server that takes a store's rows. One that is added takes over some of the stores, and the others stay where they are. */
+/** The server that takes a store's rows. A server that is added takes over some of the stores, and the others stay where they are. */
 export function shardOf(node: string, urls: readonly string[]): string {
   const weight = (url: string) => createHash('sha256').update(`${node} ${url}`).digest('hex');
   const [first] = [...urls].sort((a, b) => (weight(a) < weight(b) ? -1 : 1));

@@ -2,7 +2,7 @@ import type { Bounds } from '../records/bounds.ts';
 import type { Shape } from '../records/shapes.ts';
 import { as, isUnreadable, isVerbatimNumber, named, quoted } from './expressions.ts';
 
-/** What is asked for of rows, where that is less than all of them. */
+/** The parts of rows that are asked for, where that is less than all of them. */
 export interface Narrow {
   /** Columns of the table. */
   readonly columns: ReadonlySet<string>;

@@ -104,7 +104,7 @@ function readerOf(type: string): (value: Exclude<Cell, null>) => Plain {
   return (value) => value;
 }
 
-/** Of `2026-11-25 13:47:23.461000`. */
+/** Returns the microseconds of `2026-11-25 13:47:23.461000`. */
 function microsOf(text: string): bigint {
   const [, second = '', fraction = ''] = /^([^.]*)(?:\.(\d+))?$/.exec(text) ?? [];
   return (

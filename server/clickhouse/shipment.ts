@@ -5,7 +5,7 @@ export function tokenOf({ node, source, seq, sha256 }: Shipment): string {
   return `${node}/${source}/${seq}/${sha256}`;
 }
 
-/** What is to be done for a shipment. */
+/** The next thing to do for a shipment. */
 export type Step =
   /** Commit that the file at hand, which is not the one of before, may have been sent. */
   | { readonly do: 'mark'; readonly isFirst: boolean }
@@ -21,7 +21,7 @@ export type Step =
 /** `confirmed`: the warehouse has confirmed a repetition; `outlasted`: none can be running, `tokenOnly`: and its token is known without the rows. */
 type After = 'doubt' | 'confirmed' | 'outlasted' | 'tokenOnly';
 
-/** What is to be done at last. */
+/** The last thing to do. */
 export type LastStep =
   /** Remove its rows from the store. */
   | { readonly do: 'settle' }
@@ -46,7 +46,7 @@ export function firstStep({ isNew, isSame }: { isNew: boolean; isSame: boolean }
  * The warehouse must know a token from a count of 0 to the end of the INSERT that follows it: a minute, of a window of days.
  * A warehouse that is killed may know a token and not have its rows: it writes the token first. So a repetition that it confirms is counted,
  * too; where nothing is there, it is sent with other bytes, and so with another token, once no INSERT of it can be running.
- * `isSame`: the file at hand is the one that was sent. One that was made anew by another version of the engine has another token, so it is
+ * `isSame`: the file at hand is the one that was sent. A file that another version of the engine made anew has another token, so it is
  * sent only when no other INSERT can be running.
  */
 export function nextStep(

@@ -183,9 +183,9 @@ function idleVariables(env: Environment): string[] {
   return SETTINGS.map(({ name }): string => name).flatMap((name) => {
     if (!isSet(name) || !name.startsWith('TAILPOND_CLICKHOUSE_')) return [];
     if (!isSet('TAILPOND_CLICKHOUSE_URL'))
-      return [`${name} says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded`];
+      return [`${name} has no effect without TAILPOND_CLICKHOUSE_URL: no rows are forwarded`];
     if (name.startsWith('TAILPOND_CLICKHOUSE_READER_') && !isSet('TAILPOND_CLICKHOUSE_READER'))
-      return [`${name} says nothing without TAILPOND_CLICKHOUSE_READER`];
+      return [`${name} has no effect without TAILPOND_CLICKHOUSE_READER`];
     return [];
   });
 }

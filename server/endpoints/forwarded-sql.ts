@@ -19,7 +19,7 @@ export interface ForwardedSql {
 
 export interface ForwardedQuestion {
   readonly text: string;
-  /** Of that text: it was checked. */
+  /** The tree of that text: it was checked. */
   readonly translation: Pick<Translation, 'columns' | 'limit' | 'offset'>;
   /** Whose rows it reads: those that its WHERE does not rule out. */
   readonly sources: readonly Source[];

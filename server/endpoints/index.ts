@@ -16,7 +16,7 @@ export function endpointRoutes(deps: EndpointDeps): Route[] {
     {
       path: QUERY,
       aliases: ['/api/endpoints/query/name/:endpoint', '/endpoints/query/:endpoint'],
-      // Those with sandboxing take POST as well.
+      // Endpoints with sandboxing take POST as well.
       methods: null,
       scope: 'query',
       summary: 'Asks a saved query',

@@ -113,7 +113,7 @@ export async function partsOf(
       const { key, value } = definition;
       const { node } = value.query;
       const earlier = neededBy(node, definitions.slice(0, index));
-      // One that names itself can be read by its name alone.
+      // A view that names itself can be read by its name alone.
       const recursive =
         node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
       const alone = recursive

@@ -75,7 +75,7 @@ function sourcesOf(list: string): readonly Source[] {
   });
 }
 
-/** What is asked of a source by parameters that were checked. Throws `PARAMETER_INVALID`. */
+/** Returns what checked parameters ask of a source. Throws `PARAMETER_INVALID`. */
 export async function filterOf(
   source: Source,
   values: Values,

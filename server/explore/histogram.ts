@@ -118,7 +118,7 @@ export async function projects(
   return counts.slice(0, MOST).map(([project, entries]) => ({ project, entries }));
 }
 
-/** Of several sources so many values each are counted: one that is beyond them in one source may miss its entries there. */
+/** So many values of each of several sources are counted: a value that is beyond them in a source may miss its entries there. */
 const OF_EACH = 1000;
 
 /** The values of a field that most entries have, as text, and how many have them. Throws `PARAMETER_INVALID`. */

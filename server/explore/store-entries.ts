@@ -191,7 +191,7 @@ async function storedBetween(
   };
 }
 
-/** When the newest of the entries was stored, which come newest first; null without any. Of others a client need not be told. */
+/** When the newest of the entries was stored, which come newest first; null without any. A client need not be told of others. */
 function lastOf({ columns, rows }: Rows): bigint | null {
   const stored = rows[0]?.[columns.findIndex(({ name }) => name === 'ingested_at')];
   return stored === undefined ? null : microsOf(String(stored));

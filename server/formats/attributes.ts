@@ -2,7 +2,7 @@ import { elementsOf, membersOf } from '../records/object-text.ts';
 
 /**
  * Metadata as a map of texts by dotted names, which is how ClickHouse's users know it (caller-sql/attributes.ts says which values those
- * are). What is not strict JSON has none. Of equal names the first counts.
+ * are). Other texts than strict JSON have none. The first of equal names counts.
  */
 export function attributesOf(metadata: string, redact?: (text: string) => string): string {
   const values = new Map<string, string>();

@@ -13,7 +13,7 @@ const SHORTEST = '::1'.length;
 export function redact(text: string): string {
   const visible = hidden(text);
   if (!ESCAPE.test(visible)) return visible;
-  // What is left of a word that is personal data once it is read as it was meant is hidden as a whole.
+  // A word that is personal data once it is read as it was meant is hidden as a whole.
   return visible
     .split(WORDS)
     .map((word, i) => (i % 2 === 0 && ESCAPE.test(word) && isPersonal(word) ? MARK : word))
@@ -147,7 +147,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * A JWT has three parts, an encrypted one five; some may be empty. One that was cut before its
+ * A JWT has three parts, an encrypted one five; some may be empty. A JWT that was cut before its
  * signature has two that are JSON. A full stop behind it ends a sentence.
  */
 function hideJwt(candidate: string): string {

@@ -1,5 +1,5 @@
 /**
- * The Content-Security-Policy of our pages: nothing but our own files, and no inline script or style. What is in a log cannot
+ * The Content-Security-Policy of our pages: nothing but our own files, and no inline script or style. Text of a log cannot
  * become a part of a page.
  */
 export const PAGE_POLICY = [

@@ -34,7 +34,7 @@ const REFUSED_MORE = 64;
 const REFUSED_MS = 1000;
 
 /**
- * An HTTP server that bounds what clients may take: connections, time, headers, URLs. What is within the bounds is
+ * An HTTP server that bounds what clients may take: connections, time, headers, URLs. Requests within the bounds are
  * answered by `answer`; the rest gets a problem, or Node's bare 400, 408 and 431 where there is no request yet.
  */
 export function createHttpServer(maxConnections: number, answer: RequestListener): Server {
@@ -99,7 +99,7 @@ function headFault({ url = '', rawHeaders }: IncomingMessage): AppError | null {
     return new AppError('HEADERS_TOO_MANY', {
       detail: `Expected at most ${MAX_HEADERS} headers, got more.`,
     });
-  // Of two a proxy may have read the other one.
+  // A proxy may have read the other one of two.
   const hosts = rawHeaders.filter(
     (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
   ).length;

@@ -115,7 +115,7 @@ function follow(at: Nesting, byte: number): void {
   else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) at.depth--;
 }
 
-/** Whether a text that begins with an object ends with it. Of NDJSON it looks at no more than the first line. */
+/** Whether a text that begins with an object ends with it. It looks at the first line alone of NDJSON. */
 function isOneValue(blocks: readonly Buffer[]): boolean {
   const at = outermost();
   let begun = false;

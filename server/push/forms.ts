@@ -7,7 +7,7 @@ import { linesOf } from './stamp.ts';
  */
 export type Form = 'events' | 'json' | 'vector' | 'cloudflare';
 
-/** The lines of a body as lines of a source. What is not an object stays as it is, and becomes a rejected line. */
+/** Returns the lines of a body as lines of a source. A line that is not an object stays as it is, and becomes a rejected line. */
 export function formed(given: readonly Buffer[], form: Form, maxLine: number): readonly Buffer[] {
   if (form === 'events' && !Buffer.concat(given).includes(OLD_MESSAGE)) return given;
   return linesOf(given).map((line) => {

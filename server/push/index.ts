@@ -107,7 +107,7 @@ function takesPushes({ pushFiles, ingest, formats, maxLine }: PushDeps) {
     try {
       const source = named ?? sourceOf(lines.object === null ? null : sourceIn(lines.object));
       if (lines.blocks.length === 0) return;
-      // What is JSON at Logpush's path is an event, as everywhere.
+      // JSON at Logpush's path is an event, as everywhere.
       const read = form === 'cloudflare' && !lines.areLines ? 'events' : form;
       const events = formed(lines.blocks, read, maxLine);
       const blocks = formats[source] === 'cri' ? asObjects(events) : events;

@@ -109,7 +109,7 @@ export async function recoverSpool(
   log: Pick<IngestLog, 'warn'>,
 ): Promise<SealedFile[]> {
   const left: SealedFile[] = [];
-  // Those of a source that the settings do not name are not missing: they may name it again.
+  // Files of a source that the settings do not name are not missing: they may name it again.
   const known = (await sink.files()).filter(
     ({ path, source }) => isPushPath(path) && isSource(source),
   );

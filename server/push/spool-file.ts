@@ -101,7 +101,7 @@ class OpenFile implements PushFile {
     await this.handle.datasync();
     if (isNew)
       for (const folder of [pushFolder(source), source, '']) await sync(join(logs, folder));
-    // What is written to a file that was removed or moved away meanwhile may never be read.
+    // Lines that are written to a file that was removed or moved away meanwhile may never be read.
     await checkFolder(logs, source);
     const there = await stat(join(logs, path), { bigint: true });
     if (`${there.dev}:${there.ino}` !== inode || Number(there.size) !== this.size + bytes)

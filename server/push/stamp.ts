@@ -53,7 +53,7 @@ export function asObjects(given: readonly Buffer[]): Buffer[] {
   });
 }
 
-/** The lines, of which those that name no project have `project` as theirs. What is not a JSON object stays as it is. */
+/** Returns the lines, with `project` in those that name none. A line that is not a JSON object stays as it is. */
 export function withDefault(given: readonly Buffer[], project: string): Buffer {
   return Buffer.concat(
     linesOf(given).map((line) => (namesNoProject(line) ? stamped([line], project) : line)),

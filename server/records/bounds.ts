@@ -1,7 +1,7 @@
 import type { Path } from './shapes.ts';
 
 /**
- * What is known of members of a row's records where a condition holds of it: of one, or all of several, or any of them. Rows of which it does
+ * Facts about members of a row's records where a condition holds of it: of one, or all of several, or any of them. Rows of which it does
  * not hold may be left out before the condition is asked.
  */
 export type Bounds<Of = unknown> =
@@ -27,7 +27,7 @@ export function anyOf<Of>(parts: readonly (Bounds<Of> | undefined)[]): Bounds<Of
   return known.length === parts.length && known.length > 0 ? { any: known } : undefined;
 }
 
-/** What is left of bounds where they speak only of what `to` gives in place of a member's `of`. */
+/** Returns the part of bounds that speaks only of what `to` gives in place of a member's `of`. */
 export function boundsOn<Of, To>(
   bounds: Bounds<Of> | undefined,
   to: (member: MemberBound<Of>) => To | undefined,

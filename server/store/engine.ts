@@ -38,7 +38,7 @@ export interface Engine {
 
 /** With the default a write-ahead log that belongs to another state of the file is applied in silence. */
 const STORAGE_VERSION = 'v1.5.0';
-/** Rows of a row group (docs/decisions/0033). Those of a file that an earlier version made stay as they are. */
+/** Rows of a row group (docs/decisions/0033). Row groups of a file that an earlier version made stay as they are. */
 export const ROW_GROUP_ROWS = 30_720;
 /** Bytes of a block in a file that is made. Each large column of a row group begins in a block of its own. */
 const BLOCK_BYTES = 65_536;
@@ -278,7 +278,7 @@ function settings(folders: readonly string[]): string[] {
     // Memory goes back to the system after each batch, and without a query's waiting for it.
     `set allocator_flush_threshold = '16MB'`,
     'set allocator_background_threads = true',
-    // What is free at the first spill would be the limit for good, and on a full disk that is nothing.
+    // The room that is free at the first spill would be the limit for good, and a full disk has none.
     `set max_temp_directory_size = '1000TB'`,
     // In this order: the second makes the first final, the third both.
     `set allowed_directories = [${folders.map(quoted).join(', ')}]`,

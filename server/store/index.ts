@@ -268,7 +268,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       try {
         await action();
       } catch (error) {
-        // Those that are held have no part in what is wanting now.
+        // Queries that are held have no part in what is wanting now.
         if (!isOutOfMemory(error) || holding) {
           resume();
           throw error;

@@ -10,7 +10,7 @@ coalesce(
     when list_contains(['debug', 'dbg', 'fine', 'debug1', 'debug2', 'debug3', 'debug4', 'debug5'], {word}) then 'debug'
     when list_contains(['fatal', 'critical', 'crit', 'panic', 'dpanic', 'alert', 'emerg', 'emergency'], {word}) then 'fatal'
     when list_contains(['trace', 'trc', 'verbose', 'silly', 'finer', 'finest'], {word}) then 'trace'
-    -- Of pino and bunyan, whose own levels may lie between; below ten as syslog has them.
+    -- The levels of pino and bunyan, whose own may lie between; below ten as syslog has them.
     when regexp_full_match({word}, '[1-9]\d')
       then ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'fatal', 'fatal', 'fatal'][{word}::utinyint // 10]
     when regexp_full_match({word}, '[0-7]')

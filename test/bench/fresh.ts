@@ -54,7 +54,7 @@ export async function writeAndSee(service: Service, folder: string): Promise<num
   };
   const asking = ask();
   await write(folder, (n, source) => {
-    // Of the other sources no line is ever in logs.all.
+    // No line of the other sources is ever in logs.all.
     if (source === 'edge_logs') written.set(n, performance.now());
   });
   askUntil = performance.now() + LAST_MS;

@@ -18,13 +18,13 @@ export interface AskOptions {
 interface PeerJob extends AskOptions {
   readonly folder: string;
   readonly files: readonly DataFile[];
-  /** Of each project, the questions in the peer's SQL. */
+  /** The questions for each project, in the peer's SQL. */
   readonly worlds: readonly (readonly string[])[];
 }
 
 /** What one of those that are compared is asked. */
 export interface Questions<Body> {
-  /** Of each project, what asks each question. */
+  /** The functions that ask each question, for each project. */
   readonly worlds: readonly (readonly (() => Promise<Body>)[])[];
   /** How many rows an answer has. */
   rowsOf(body: Body): number;

@@ -122,7 +122,7 @@ async function measureTable(
   };
 }
 
-/** Of each project, of each question: the median in ms, and how many rows there were. */
+/** The median of each project and question in ms, and how many rows there were. */
 export type Answers = readonly (readonly { readonly ms: number; readonly rows: number }[])[];
 
 type Query = (sql: string) => Promise<string>;

@@ -178,7 +178,7 @@ function searchTable({ rows, questions }: Searched): string {
   ].join('\n\n');
 }
 
-/** What is asked of a table, next to ClickHouse's engine and PostgreSQL. */
+/** The questions to a table, next to ClickHouse's engine and PostgreSQL. */
 export function peerTable(table: PeerTable): string {
   const rows = table.questions.map(({ name, ms: own, clickhouseMs, postgresMs, agree }) => [
     name,
@@ -323,7 +323,7 @@ function forwardingTables({
   ];
 }
 
-/** Of questions that may be refused. */
+/** For questions that may be refused. */
 function msOr(latency: Latency | null): string[] {
   return latency ? ms(latency) : ['refused', ''];
 }

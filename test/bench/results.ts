@@ -11,7 +11,7 @@ import type { Latency } from './statistics.ts';
 export const ENGINES = ['tailpond', 'duckdb', 'clickhouse', 'postgres'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** Of each engine a value a run; runs of the same place belong together. An engine that is missing has none. */
+/** A value a run for each engine; runs of the same place belong together. An engine that is missing has none. */
 export type PerEngine<T> = Readonly<Record<EngineName, readonly T[]>>;
 
 export interface Ingest {
@@ -32,7 +32,7 @@ export interface Engine {
   readonly agree: boolean;
 }
 
-/** Of each question: the first one after a start, not in the cache, in the cache (null: never is). */
+/** Times of each question: the first one after a start, not in the cache, in the cache (null: never is). */
 export interface Http {
   readonly questions: readonly {
     readonly name: string;

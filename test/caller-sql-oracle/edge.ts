@@ -155,7 +155,7 @@ function responseHeaders(random: Random) {
   };
 }
 
-/** What is known of a request's keys. */
+/** The facts about a request's keys. */
 function keys(random: Random): Json {
   const role = random.pick(['anon', 'service_role', 'authenticated', null]);
   const payload = {

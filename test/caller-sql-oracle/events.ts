@@ -98,7 +98,7 @@ function eventsOf(source: SupabaseSource, random: Random): Event[] {
   return all;
 }
 
-/** Of some shapes the one that says most. */
+/** Returns the shape of several that says most. */
 function fullest(shape: Maker, random: Random): Shape {
   const shapes = Array.from({ length: 20 }, () => shape(random));
   const size = ({ metadata }: Shape) => JSON.stringify(metadata ?? null).length;

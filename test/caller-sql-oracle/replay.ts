@@ -20,7 +20,7 @@ export interface Report {
   /** How many requests were sent, and how many of them were answered or refused as they must be. */
   readonly total: number;
   readonly ran: number;
-  /** Of how many it is known what must come back, and how many were right. */
+  /** How many have a known answer, and how many were right. */
   readonly known: number;
   readonly right: number;
   /** How many must be refused, and how many were. */
@@ -110,7 +110,7 @@ function told(status: number, { error, result, detail }: Reply['body']): string 
   return `got ${status} ${JSON.stringify(error ?? detail ?? null)}`;
 }
 
-/** What is wrong with a refusal: it must say what is at fault, where, and nothing of the engine. */
+/** Returns the fault of a refusal: it must say what is at fault, where, and nothing of the engine. */
 function faultOfRefusal(
   { status, body }: Reply,
   { sql, refused = /./ }: Request,
@@ -122,7 +122,7 @@ function faultOfRefusal(
   if (fault?.parameter !== 'sql' || typeof fault.detail !== 'string')
     return `expected errors to name the parameter sql, got ${JSON.stringify(body.errors ?? null)}`;
   if (typeof message !== 'string') return `expected error.message, ${got}`;
-  // What is not a SELECT at all, or nothing at all, is at fault as a whole.
+  // A text that is not a SELECT at all, or is empty, is at fault as a whole.
   const isWhole =
     /^(only )?SELECT|no statement/i.test(message) || !/^\s*(select|with|\()/i.test(sql);
   if (!isWhole && !/line \d+.*column \d+/is.test(message))

@@ -19,10 +19,10 @@ import { freePort } from '../bench/port.ts';
 /** A ClickHouse server of a test's own, on loopback. */
 export interface ClickHouseServer {
   readonly url: string;
-  /** Of the protocol by which servers reach one another. */
+  /** The port of the protocol by which servers reach one another. */
   readonly tcpPort: number;
   readonly client: ClickHouseClient;
-  /** Of its process. */
+  /** The id of its process. */
   pid(): number;
   /** Ends it at once, as a loss of power would. */
   kill(): Promise<void>;
@@ -174,7 +174,7 @@ async function answers(
 ): Promise<void> {
   const until = performance.now() + START_MS;
   for (;;) {
-    // One that was sent too early may never be answered.
+    // A question that was sent too early may never be answered.
     const ping = await client.ping({ select: false, abort_signal: AbortSignal.timeout(PING_MS) });
     if (ping.success) return;
     if (ended() !== null) throw new Error(`the server ended with ${ended()}`);

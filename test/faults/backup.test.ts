@@ -280,7 +280,7 @@ describe('a backup', () => {
           socket.destroy();
           const given = await answer;
           answers.push(given);
-          // One that was made by then is for the one who asked to remove.
+          // A backup that was made by then is for the one who asked to remove.
           if (given) rmSync(given.result);
           await eventually(() => expect(copies()).to.deep.equal([]));
         }

@@ -94,7 +94,7 @@ describe('a query of a running service that no interrupt ends', () => {
     'is fatal once its time and the grace are over: SIGKILL to itself, no line lost or doubled',
     () =>
       underLoad(async (service) => {
-        // One that an interrupt ends is answered, and forgotten.
+        // A query that an interrupt ends is answered, and forgotten.
         const long = await service.get('/api/endpoints/query/long?id=line-0');
         expect(long.status, JSON.stringify(long.body)).to.equal(504);
         const asked = Date.now();

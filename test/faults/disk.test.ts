@@ -24,7 +24,7 @@ import { type Place, placesOf } from './places.ts';
 import { run } from './setup.ts';
 
 const DISK_MB = 96;
-/** What is left when the disk counts as full: less than a second's lines. */
+/** The room that is left when the disk counts as full: less than a second's lines. */
 const LEFT_BYTES = 256 * 1024;
 
 /** With room for the engine to run into the end of the disk. */
@@ -95,7 +95,7 @@ describe('a full disk', () => {
           await serve(data, async (service) => {
             await eventually(() => expect(service.child.exitCode).to.equal(1), 90_000);
             const fatal = service.log.filter(({ level }) => level === 60);
-            // Of a COMMIT, not of an idle service. Whether its lines are durable is for the next start to find out.
+            // A COMMIT fails, not an idle service. Whether its lines are durable is for the next start to find out.
             expect(JSON.stringify(fatal)).to.match(/CommitError.*Checkpoint failed/);
           });
           free(data);

@@ -12,7 +12,7 @@ import { drop, hasEnded, ledger } from './lines.ts';
 /** What the service logs when it could not forward rows. */
 export const NOT_FORWARDED = 'rows are not forwarded; it is tried again';
 
-/** Of what the service logs, the level of what an operator should look at. */
+/** The level of log lines that an operator should look at. */
 export const WARNING = 40;
 
 /** A shipment in doubt waits for as long as an INSERT may go on, and a request has as long for its answer: 90 s each, perhaps twice. */

@@ -464,7 +464,7 @@ describe('rows that are forwarded to ClickHouse', () => {
                 const grown = servers.filter((_, i) => after[i] !== before[i]);
                 expect(grown).to.have.length(1);
                 used.add(grown[0]?.url ?? '');
-                // Of all nodes, whichever server has them.
+                // The rows of all nodes, whichever server has them.
                 const { body } = await service.get('/api/endpoints/query/logs.all?project=p');
                 expect(body.result).to.have.length(Math.min(100, all.length * 10));
                 const sql = 'select id from edge_logs order by timestamp desc limit 5';

@@ -103,7 +103,7 @@ describe('HTTP: slow and greedy clients', () => {
           expect(answer)
             .to.include('"code":"CONNECTIONS_EXHAUSTED"')
             .and.to.match(/Retry-After: 1\r\n/);
-          // One that is beyond the limit and asks nothing does not stay: within the limit it would be told 408 after 10 s.
+          // A connection beyond the limit that asks nothing does not stay: within the limit it would be told 408 after 10 s.
           const silent = await exchange(service.url, '');
           expect(silent.statuses).to.deep.equal([]);
           for (const socket of idle) socket.destroy();
@@ -235,7 +235,7 @@ describe('HTTP: slow and greedy clients', () => {
       const queries = Array.from({ length: 100 }, (_, n) =>
         ask(service.url + endlessPath(n), agent).finally(() => answered++),
       );
-      // Those beyond the queue are answered; then all the others have come in.
+      // Requests beyond the queue are answered; then all the others have come in.
       await eventually(() => expect(answered).to.equal(100 - RUNNING - WAITING));
       await stores(data, () => write(expectedLines.line()));
       // A stop that takes longer than it may, as docs/install.md has it, ends with SIGKILL.

@@ -432,7 +432,7 @@ describe('HTTP: odd requests', () => {
         'a body that is one': `${outer(`Content-Length: ${inner.length}`)}${inner}`,
       };
       for (const [name, bytes] of Object.entries(tries)) {
-        // What is taken as a body leaves the connection open: this ends it.
+        // A request that is taken as a body leaves the connection open: this ends it.
         const { text, statuses } = await exchange(service.url, bytes + get('/livez'));
         expect(text, name).not.to.include('"source":"edge_logs"');
         expect(statuses.length, name).to.be.within(1, 2);

@@ -7,7 +7,7 @@ import { eventually, type Service, TOKEN, withService } from '../support/helpers
 import { faultCase, LONG, notHere } from './case.ts';
 import { holds, type Setup, settles, withSetup } from './setup.ts';
 
-/** Of each line one is chosen. With `dateext` names differ by the second, so that two rotations of one day do not meet. */
+/** One directive of each line is chosen. With `dateext` names differ by the second, so that two rotations of one day do not meet. */
 const CHOICES: readonly (readonly string[])[] = [
   ['nocompress', 'compress', 'compress\ndelaycompress'],
   ['create', 'nocreate', 'copytruncate'],

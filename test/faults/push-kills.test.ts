@@ -396,7 +396,7 @@ describe('push', () => {
             const head = `POST /api/logs/edge_logs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-KEY: ${TOKEN}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
             socket.write(head);
             let sent = 0;
-            // What is due by now, however late this process comes to it.
+            // The bytes that are due by now, however late this process comes to it.
             const timer = setInterval(() => {
               const due = Math.floor((performance.now() - began) / everyMs);
               if (sent < due && sent < bytes.length) socket.write(bytes.slice(sent, due));

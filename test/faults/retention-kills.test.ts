@@ -19,7 +19,7 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { drop, dropLines, ledger, startWriter } from './lines.ts';
 
 const SOURCES = ['edge_logs', 'auth_logs'] as const;
-/** What is too old: three row groups and one, each with a part of the next one that younger rows share. */
+/** Rows that are too old: three row groups and one, each with a part of the next one that younger rows share. */
 const OLD_ROWS = { edge_logs: 400_000, auth_logs: 150_000 };
 const OLD_REJECTED = 300;
 const OLD = OLD_ROWS.edge_logs + OLD_ROWS.auth_logs + SOURCES.length * OLD_REJECTED;

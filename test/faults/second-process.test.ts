@@ -23,7 +23,7 @@ import { storeCommand } from './store-command.ts';
 const NAMESPACE = ['unshare', '-pf', '--kill-child', '--mount-proc'];
 
 describe('a second process on a data folder', () => {
-  /** What is done beside a service that has stored lines must refuse a second one; then it stores more, and ends whole. */
+  /** Runs `meanwhile` beside a service that has stored lines, which must refuse a second one; then it stores more, and ends whole. */
   const beside = (first: SpawnOptions, meanwhile: Meanwhile, place = '.') =>
     withFolder(async (folder) => {
       const data = join(folder, place);
@@ -167,7 +167,7 @@ async function inject(service: Service) {
 async function refused(data: string, options: SpawnOptions = {}) {
   const { child, log, errors } = spawnService(data, options);
   const ended = once(child, 'close');
-  // One that is not refused would serve for ever.
+  // A service that is not refused would serve for ever.
   const patience = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = await ended;
   clearTimeout(patience);

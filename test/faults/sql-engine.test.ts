@@ -51,7 +51,7 @@ async function engine(data: string) {
   });
 }
 
-/** Those that SQL of a caller may call: the others are not there, to him. */
+/** The functions that SQL of a caller may call: the others are not there, to him. */
 async function allowedOf(functions: readonly string[]): Promise<ReadonlySet<string>> {
   const allowed = new Set<string>();
   await withHarness(0, {}, async (harness) => {

@@ -58,7 +58,7 @@ describe("callers' SQL: memory that ingest lacks", () => {
         const failing = failures({ insert: Number.POSITIVE_INFINITY, rollback: 0 });
         try {
           ingesting.write('auth_logs/a.ndjson', newExpectedLines().line('auth_logs'));
-          // One that runs at the moment of the first failure may be ended for it; the next is answered.
+          // A query that runs at the moment of the first failure may be ended for it; the next is answered.
           for (let n = 0; n < 5; n++)
             await eventually(async () =>
               expect(await query(ingesting, 'select 1')).to.equal('answered'),

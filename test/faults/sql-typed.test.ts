@@ -36,7 +36,7 @@ function ask(runs: number, seed: number): Promise<void> {
       { seed, numRuns: runs, ...(PATH ? { path: PATH } : {}) },
     );
     console.log(`      ${JSON.stringify([...tally])}`);
-    // What is refused by the checker shows nothing of the engine.
+    // A refusal by the checker shows nothing of the engine.
     expect(tally.get('200 ') ?? 0).to.be.above(runs / 2);
   });
 }

@@ -30,7 +30,7 @@ const MB = 1024 * 1024;
 const LOOK_MS = 25;
 /** … and a look takes some reads, most of them of what Node wakes its threads by. */
 const READS = 40;
-/** What is kept of a line beyond the limit. */
+/** The bytes that are kept of a line beyond the limit. */
 const HEAD = 4096;
 
 describe('a line that comes in parts', () => {

@@ -223,7 +223,7 @@ function randomLines(nowMs: number): string[] {
   const moments = new Set<number>();
   return Array.from({ length: LINES }, (_, i) => {
     let at = Math.floor(nowMs - momentBefore(random) * MINUTE);
-    // Of two entries at one moment either may come first.
+    // Either of two entries at one moment may come first.
     while (moments.has(at)) at--;
     moments.add(at);
     const micros = String(i % 1000).padStart(3, '0');

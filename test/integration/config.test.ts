@@ -213,10 +213,10 @@ describe('settings', () => {
     expect(readConfig({ ...env, ...to }).warnings).to.deep.equal([]);
     const password = { TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE: '/f' };
     expect(readConfig({ ...env, ...to, ...password }).warnings).to.deep.equal([
-      'TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE says nothing without TAILPOND_CLICKHOUSE_READER',
+      'TAILPOND_CLICKHOUSE_READER_PASSWORD_FILE has no effect without TAILPOND_CLICKHOUSE_READER',
     ]);
     expect(readConfig(env).warnings).to.deep.equal([
-      'TAILPOND_CLICKHOUSE_CLUSTER says nothing without TAILPOND_CLICKHOUSE_URL: no rows are forwarded',
+      'TAILPOND_CLICKHOUSE_CLUSTER has no effect without TAILPOND_CLICKHOUSE_URL: no rows are forwarded',
     ]);
   });
 

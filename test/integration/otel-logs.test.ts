@@ -181,7 +181,7 @@ describe('logs.all.otel', () => {
           expected.map((map) => ({ k: [...map.keys()], v: [...map.values()] })),
         );
         const plain = (key: string) => key.replaceAll('-', '_');
-        // Of two keys that differ in dashes alone either may be found by the name without.
+        // Either of two keys that differ in dashes alone may be found by the name without.
         const names = new Set(expected.flatMap((map) => [...map.keys(), 'a', 'a.b', 'c_d.a.b']));
         for (const name of [...names].filter((each) => each.split('.').length <= 3)) {
           const read = await rowsOf(

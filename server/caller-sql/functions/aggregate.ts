@@ -104,7 +104,7 @@ const counted = takes({
 });
 
 /**
- * The least or greatest: of fields the number, where there are numbers, else the text. Of texts by `arg_max`, whose texts count to the
+ * The least or greatest: of fields the number, where there are numbers, else the text. Texts go through `arg_max`, whose texts count to the
  * engine's memory: those of `max` are lost to the process when a statement with very many groups is ended.
  */
 function outermost(name: 'min' | 'max'): SqlFunction {
@@ -213,7 +213,7 @@ function listed(present: boolean): SqlFunction {
   });
 }
 
-/** How often each value is there. Those of many groups are gathered first (`gathered`); of all rows they may be too many for that. */
+/** How often each value is there. Values of many groups are gathered first (`gathered`); all rows may have too many for that. */
 export function histogram(value: Sql, { grouped }: Call): Sql {
   return grouped ? gathered('histogram', value) : sql`histogram(${value})`;
 }

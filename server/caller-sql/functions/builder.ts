@@ -41,7 +41,7 @@ export interface SqlFunction {
   readonly most: number;
   readonly build: Build;
   readonly aggregate?: boolean;
-  /** Of an aggregate: whether it can be had where a row stands for several, by `Call.times`. */
+  /** Whether an aggregate can be had where a row stands for several, by `Call.times`. */
   readonly countable?: boolean;
   /** Arguments that are bare words, not expressions. */
   readonly words?: readonly number[];

@@ -156,7 +156,7 @@ function shifted(sign: '+' | '-'): SqlFunction {
 function counted(unit: string, whole: boolean, a: Sql, b: Sql): Sql {
   if (whole) return sql`datesub('${unit}', ${a}, ${b})`;
   if (unit !== 'week') return sql`datediff('${unit}', ${a}, ${b})`;
-  // Of weeks the engine counts seven days, not borders.
+  // The engine counts weeks as seven days, not by their borders.
   return sql`(datediff('day', date_trunc('week', ${a}), date_trunc('week', ${b})) // 7)`;
 }
 

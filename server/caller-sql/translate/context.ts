@@ -106,7 +106,7 @@ export interface Context {
   readonly patterns: Pattern[];
   /** The views that it reads, by their names in lower case. */
   readonly read: Set<string>;
-  /** What is sought in tables with text filters. */
+  /** The texts that are sought in tables with text filters. */
   readonly sought: Sought[];
   /** What stands in columns of each row that passes the WHERE beside it, and what members are. */
   readonly texts: TextIn[];

@@ -73,7 +73,7 @@ export function call(context: Context, node: TreeNode, scope: Scope): Expression
   const inner = spec.aggregate ? { ...scope, noAggregates: true } : scope;
   const argument = (child: TreeNode) => context.expression(child, inner);
   let args = children.map((child, i) => (words.has(i) ? NULL : argument(child)));
-  // Of these a literal need not be right.
+  // A literal among these need not be right.
   if (schema === 'safe' && MOMENTS.has(name.replace(/_of$/, ''))) args = args.map(unsure);
   if (HOLDERS.has(name)) context.count('aggregates of values in order', at);
   if (spec.aggregate && !spec.countable && context.counting) throw new Uncountable();
@@ -110,7 +110,7 @@ function conditional(name: string, dialect: Dialect): SqlFunction | null {
   const [, base] = /^(\w+)if$/.exec(name) ?? [];
   const plain = base && dialect === 'clickhouse' ? functionOf(base, dialect) : undefined;
   if (!plain?.aggregate) return null;
-  // Of a maximum by another value that comes first, too; what stands in the first brackets comes last.
+  // The value by which a maximum is found comes first, too; what stands in the first brackets comes last.
   const place = /^arg(?:min|max)$/.test(base ?? '') ? 2 : 1;
   return {
     ...plain,
@@ -255,7 +255,7 @@ function ordered(
     const at = context.at(order);
     only(order, ['null_order', 'expression'], at);
     const direction = order.type === 'DESCENDING' ? ' desc' : ' asc';
-    // Of distinct values the engine sorts by nothing else.
+    // The engine sorts distinct values by nothing else.
     const sorted = distinct
       ? [item]
       : sortKeys(context.expression(nodeOf(order.expression), scope), at);

@@ -143,7 +143,7 @@ export function arithmetic(
     return made('date', guarded(args, sql`(${left.sql}) ${operator} ${count}`), args);
   }
   const [a, b] = [left, right].map((value) => sql`(${as(value, 'number', at)})::double`);
-  // Of doubles the engine's `//` is not a whole number.
+  // The engine's `//` of doubles is not a whole number.
   return made(
     'number',
     operator === '//'

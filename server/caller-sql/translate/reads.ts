@@ -12,7 +12,7 @@ export interface Reads {
   readonly columns: ReadonlySet<string>;
   /** The members that are read of those JSON columns that are not read whole. */
   readonly members: ReadonlyMap<string, Shape<null>>;
-  /** Those of these JSON columns all of whose members are read from columns of theirs, of rows that have these. */
+  /** JSON columns of these, all of whose members are read from columns of theirs, of rows that have these. */
   readonly inColumns: ReadonlySet<string>;
   /** How those moments are read that are read in no other way. */
   readonly moments: ReadonlyMap<string, MomentReads>;
@@ -39,14 +39,14 @@ const LONGER = ['week', 'month', 'quarter', 'year', 'isoyear'];
 interface ReadTable {
   readonly id: string;
   readonly columns: readonly { readonly name: string; readonly sql: string; readonly kind: Kind }[];
-  /** What is read of JSON columns whose records are unnested. */
+  /** The reads of JSON columns whose records are unnested. */
   readonly records: ReadonlyMap<string, Pick<Records, 'shape' | 'areColumns'>>;
   readonly members: ReadonlyMap<string, MemberColumns>;
   readonly relation: object;
   readonly nullable: boolean;
 }
 
-/** What is known of rows that pass the WHERE beside them: what stands in columns, and what members are. */
+/** Facts about rows that pass the WHERE beside them: what stands in columns, and what members are. */
 interface WhereFacts {
   readonly texts: readonly TextIn[];
   readonly bounds: readonly Bounds<ColumnOf>[];

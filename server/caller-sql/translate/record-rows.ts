@@ -84,7 +84,7 @@ interface Form {
   readonly of: (value: Value) => Sql;
 }
 
-/** What is read of a record in another way than as one of its members. */
+/** A read of a record in another way than as one of its members. */
 export interface Extra {
   readonly record: ReadRecord;
   readonly steps: readonly Step[];
@@ -323,7 +323,7 @@ export function recordRows({ row, records, extras }: Reading): RecordRows {
     return sql`(select ${join(columns, ', ')} from ${rows} as v${present})`;
   }
 
-  /** What is read of the column before its list is made; null when that needs nothing. */
+  /** Returns what the column is read as before its list is made; null when nothing needs that. */
   function structure(column: string): Sql | null {
     return isCounted() ? null : readShapes(column, tree(), () => 'JSON');
   }
@@ -468,7 +468,7 @@ function elements(column: string, record: ReadRecord): Sql {
   return left ? sql`coalesce(nullif(${list}, []), [null])` : list;
 }
 
-/** What is read of a column whose records are elements of arrays, or else of objects. */
+/** Describes how a column is read whose records are elements of arrays, or else of objects. */
 function byShape(column: string, ofArrays: Sql, ofObjects: Sql): Sql {
   return sql`case when ${isArray(column)} then ${ofArrays} else ${ofObjects} end`;
 }

@@ -40,7 +40,7 @@ export interface Records extends Pick<RecordRows, 'rows' | 'names'> {
   apart(condition: Sql, members: MemberColumns | null): Sql;
   /** Has everything that is written of the query read so from now on. Not for rows that are grouped by values. */
   standApart(): void;
-  /** What is read of the column: the members that lead to it. Null where that is all of it. */
+  /** Returns the members of the column that are read; null where all of it is. */
   shape(): Shape<null> | null;
   /** Whether those of them that `isRead` tells are read from columns of members. */
   areColumns(members: MemberColumns, isRead: (name: string) => boolean): boolean;

@@ -38,7 +38,7 @@ export interface Table {
   sought: Sought | null;
   /** The columns of attributes that are asked for of a view with arms, by their names. */
   readonly attributes: Map<string, string>;
-  /** Of a view with arms: those whose rows are read; null: all. */
+  /** The arms of a view whose rows are read; null: all. */
   only: readonly string[] | null;
 }
 
@@ -119,7 +119,7 @@ function armsOf({ view, only }: Table): readonly Arm[] {
   return only === null ? each : each.filter(({ value }) => only.includes(value));
 }
 
-/** What is read of each arm, whose columns are called as those of the view. */
+/** The columns that are read of each arm, whose columns are called as those of the view. */
 function readsOfArms(table: Table, written: string): Reads[] {
   const { columns, attributes, view } = table;
   const named = columns.filter(({ name }) => name !== view?.arms?.column);

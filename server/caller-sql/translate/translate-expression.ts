@@ -219,7 +219,7 @@ function subscript(context: Context, node: TreeNode, scope: Scope): Expression {
   const item =
     value.elementAt?.(step) ??
     sql`list_extract(${value.sql}, ${String(step < 0 ? step : step + 1)})`;
-  // Of a list that is NULL the engine forgets what it would hold.
+  // The engine forgets what a list that is NULL would hold.
   const found = made(kind, kind === 'text' ? sql`${item}::varchar` : item, [value]);
   return context.dialect === 'clickhouse' ? orDefault(found) : found;
 }

@@ -87,7 +87,7 @@ export async function inspect(connection: DuckDBConnection): Promise<Inspection>
   for (const table of filters) await atOnce(table, () => readAll(table));
 
   const sources = [];
-  // Those that the settings do not name any more have rows, too.
+  // Sources that the settings do not name any more have rows, too.
   for (const source of new Set([...allSources(), ...entries])) {
     // A store of an older version has neither for a source that came later.
     if (!tables.includes(source) && !entries.includes(source)) continue;

@@ -3,7 +3,7 @@ import { allSources, type Source } from '../../../ingest/index.ts';
 import type { Path, Shape } from '../../records/shapes.ts';
 
 /**
- * The members of metadata that have columns of their own: what Studio's pages and reports, and the console, ask for most. Those of high
+ * The members of metadata that have columns of their own: what Studio's pages and reports, and the console, ask for most. Members of high
  * cardinality that are seldom asked for, such as addresses of clients, are left in the JSON, as each would take a twentieth of the store.
  * The records on the way to a member are known, too, so that a question for `request.sb` passes over rows that have none.
  */
@@ -122,7 +122,7 @@ export const SORTED_BIT = 38n;
 /** … and whether its run is still to be settled, its columns being filled already; below, a bit for each record that is there. */
 const WAITING_BIT = 37n;
 
-/** What is added to the state of rows whose run is not full yet. */
+/** The number that is added to the state of rows whose run is not full yet. */
 export const WAITING = 1n << WAITING_BIT;
 
 /** Holds for rows that stand in order. */

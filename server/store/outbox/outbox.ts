@@ -34,7 +34,7 @@ export interface Shipment {
   readonly rows: number;
   /** The day, in UTC, that all of its rows were stored on: `2026-11-25`. */
   readonly day: string;
-  /** Of the file that was sent last, or is to be sent, in hex. */
+  /** The hash of the file that was sent last, or is to be sent, in hex. */
   readonly sha256: string;
   /** The server that it is sent to, which never changes. */
   readonly endpoint: string;
@@ -95,7 +95,7 @@ export interface OutboxOptions {
   readonly sets: ReadonlyMap<Source, MemberSet>;
 }
 
-/** What is known of a shipment beside what others need: by which its rows are told from others. */
+/** The facts about a shipment that no other module needs: by which its rows are told from others. */
 interface Kept extends Shipment {
   readonly firstId: string;
   readonly lastId: string;
@@ -206,7 +206,7 @@ export async function openOutbox({
         select *, '${node}' as _node, ${seq}::ubigint as _seq from (${shippedRows(source, sets, front)})
       ) to ${quoted(unfinished)} (format parquet, compression zstd, row_group_size_bytes '8MB'${mark === null ? '' : `, kv_metadata {made_anew: '${mark}'}`})`,
     );
-    // Those up to the last one: as many are the same ones, wherever they stand by now.
+    // Rows up to the last one: as many are the same ones, wherever they stand by now.
     if (rowsChanged !== front.rows) {
       await rm(unfinished, { force: true });
       throw new RowsMoved(`${rowsChanged} rows of ${source} were written, of ${front.rows}.`);

@@ -1,4 +1,4 @@
-/** What is passed over whole: comments to the end of a line, strings and quoted names. */
+/** Parts that are passed over whole: comments to the end of a line, strings and quoted names. */
 const WHOLE = /--[^\n\r]*|'(?:[^']|'')*'|"(?:[^"]|"")*"/y;
 /** Nothing begins in these characters that is not over with each of them. */
 const DULL = /[^-'"$/A-Za-z_\u0080-\uffff]+/y;

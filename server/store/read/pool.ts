@@ -99,7 +99,7 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
   const all = [...idle, prober];
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
-  /** Those that have a connection, the oldest first. */
+  /** Queries that have a connection, the oldest first. */
   const endings = new Map<AbortController, Promise<unknown>>();
   const turns = createTurns(options);
 

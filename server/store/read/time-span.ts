@@ -31,7 +31,7 @@ export interface Spans {
 /** A span only says where to look first, so it may be old. */
 const SPAN_MS = 1000;
 
-/** What is known of a table, up to a row. */
+/** The facts about a table, up to a row. */
 interface Known extends Stored {
   readonly lastRow: bigint;
   /** What `moves` was. */

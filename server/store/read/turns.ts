@@ -20,7 +20,7 @@ export interface Turns {
   counts(): { readonly running: number; readonly waiting: number };
 }
 
-/** One that waits. */
+/** A query that waits. */
 interface Waiting {
   readonly owner: string | undefined;
   begin(): void;
@@ -44,7 +44,7 @@ export function createTurns({
 
   const beginNext = () => {
     while (!held && owners.length < most) {
-      // Of those that may, the one whose owner has the fewest running, and has waited longest.
+      // The next one is of the owner with the fewest running, and has waited longest.
       const able = waiting.filter(({ owner }) => mayRun(owner));
       const fewest = Math.min(...able.map(({ owner }) => countOf(owners, owner)));
       const next = able.find(({ owner }) => countOf(owners, owner) === fewest);

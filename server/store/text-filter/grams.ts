@@ -1,6 +1,6 @@
 /**
- * Which texts may stand in a block of rows, told by a bitmap of its grams: pieces of six characters, in small letters. Of each four
- * consecutive ones the one with the least hash is kept (winnowing), so that every text of nine characters or more has one at least that
+ * Which texts may stand in a block of rows, told by a bitmap of its grams: pieces of six characters, in small letters. The one with the least hash of
+ * each four consecutive ones is kept (winnowing), so that every text of nine characters or more has one at least that
  * each text around it has, too.
  */
 

@@ -12,7 +12,7 @@ export interface Group {
 
 /** Batches of no more bytes than this together are stored in one transaction. */
 const TOGETHER_BYTES = 32 * 1024 * 1024;
-/** Of those, one statement scans batches of so few bytes: a scan costs 3 ms, however little it reads. For more, the way over a table costs more. */
+/** One statement scans batches of no more bytes than this together: a scan costs 3 ms, however little it reads. For more, the way over a table costs more. */
 const SCAN_TOGETHER_BYTES = 1024 * 1024;
 
 export function alone(batch: Batch): Group {

@@ -5,7 +5,7 @@ import { quoted } from '../engine.ts';
 export interface Found {
   /** Gives the list `found` of a column `metadata`. */
   readonly metadata_found: string;
-  /** Those of a project, in the order in which they count. */
+  /** Gives the values that name a project, in the order in which they count. */
   readonly project_found: string;
   /** What a logger calls how grave an entry is. */
   readonly word_found: string;
@@ -142,7 +142,7 @@ export function metadataFound(source: Source | null): Found {
   };
   const from = (root: string) =>
     `json_extract_string(metadata, [${all.map((path) => quoted(root + path)).join(', ')}])`;
-  // Of an array the first element counts. One list with both would take twice the time.
+  // The first element of an array counts. One list with both would take twice the time.
   const metadata_found = `case when starts_with(metadata, '[') then ${from('$[0]')} else ${from('$')} end`;
   return { ...words, metadata_found };
 }

@@ -52,7 +52,7 @@ export function ingestStatements(
   };
   const words = (batches: readonly Batch[], found: Found, ingestedAtUs: bigint) => ({
     ...found,
-    // Of several sources, each is asked for its own again.
+    // Each of several sources is asked for its own again.
     kept: found === ofAll ? 'null as found' : 'found',
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     timestamp,

@@ -122,7 +122,7 @@ describe('the docs', () => {
       .join('\n');
     const cited = markdownFiles().flatMap((file) => read(file).match(/\b[TDSHP]\d\d\w*/g) ?? []);
     expect(cited).to.have.length.above(100);
-    // Of cases that are made in a loop the code has the number and a place for the letter.
+    // The code of cases that are made in a loop has the number and a place for the letter.
     const isThere = (id: string) =>
       new RegExp(`\\b${id}`).test(code) || code.includes(`${id.slice(0, 3)}\${`);
     expect(cited.filter((id) => !isThere(id))).to.deep.equal([]);

@@ -194,7 +194,7 @@ class Stream {
     await shipping.send(messages);
   }
 
-  /** What is counted is measured by what the shipper wrote: all generations of its file together. */
+  /** The count is measured by what the shipper wrote: all generations of its file together. */
   private async written(): Promise<void> {
     await eventually(() => expect(linesBelow(dirname(this.file))).to.equal(this.sent));
   }

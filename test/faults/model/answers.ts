@@ -26,7 +26,7 @@ export async function whatItHas(get: Get, lines: ModelLines) {
   const ids = await namedRows(get, lines.made);
   const has = ({ source, text, id, exposed }: Line) => {
     if (id === null) return rejected.get(source)?.has(text) ?? false;
-    // Of the other sources there is only a number: when some are missing that may be missing, none is known.
+    // The other sources have only a number: when some are missing that may be missing, none is known.
     if (source === NAMED) return ids.has(id);
     return exposed && rows.get(source) === lines.rows(source)[1];
   };

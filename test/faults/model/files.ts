@@ -56,7 +56,7 @@ export interface ModelFile {
   packed: boolean;
   /** It was made by copying or packing, not by a writer. */
   readonly copy: boolean;
-  /** What is still to come of a line that was begun in it. */
+  /** The rest of a line that was begun in it. */
   rest: string;
   /** The run of the service that has it open for certain; 0: none. */
   openIn: number;
@@ -69,7 +69,7 @@ export interface ModelFile {
 /** The files of all logs, newest first; what is done to them is done on the disk and in the model. */
 export class ModelFiles {
   private readonly files: ModelFile[][] = LOGS.map(() => []);
-  /** Of each log what was saved of it last: on the disk and in the model. */
+  /** The last save of each log: on the disk and in the model. */
   private readonly saved: ({ text: string; bytes: Buffer } | undefined)[] = [];
   private readonly logs: string;
   private dates = 0;

@@ -6,7 +6,7 @@ import { LOGS, type ModelFile, momentOf } from './files.ts';
 export interface Line {
   readonly source: Source;
   readonly text: string;
-  /** Of the row that comes of it; null: it becomes a rejected line. */
+  /** The id of the row that comes of it; null: it becomes a rejected line. */
   readonly id: string | null;
   /** The file that it was written to, and the run of the service that was up then; 0: none. */
   readonly file: ModelFile;
@@ -37,12 +37,12 @@ export interface Line {
  * the service ended before it had looked at the copy: it then has nothing left to know the copy by ("Rotation", docs/reliability.md);
  * or if the original was renamed before: the name of the copy is then no rotation of the original's.
  *
- * Of a header, which several files begin with, there is one at least and one a file at most: a file that is made
+ * A header, which several files begin with, is there once at least and once a file at most: a file that is made
  * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", docs/lines.md).
  */
 export class ModelLines {
   private readonly lines = new Map<string, Line>();
-  /** Of lines that are well formed; whatever else comes to stand between two newlines is not. */
+  /** The ids of lines that are well formed; whatever else comes to stand between two newlines is not. */
   private readonly ids = new Map<string, string>();
   private sequence = 0;
   private readonly files: () => readonly ModelFile[];

@@ -18,7 +18,7 @@ const LINE = '(select line::varchar from rejected limit 1)';
 
 type Row = readonly [name: string, sql: string, answered?: readonly Dialect[]];
 
-/** Of the attacks that are made by a list of words: those that mean nothing but what anybody may ask. */
+/** Attacks made by a list of words that mean nothing but what anybody may ask. */
 const HARMLESS: Readonly<Record<string, readonly Dialect[]>> = {
   // The name of the schema that the parser itself puts there; what runs names none.
   'select main.upper(id)': BOTH,

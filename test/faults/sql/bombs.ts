@@ -3,7 +3,7 @@ export type Bombs = Readonly<Record<string, string>>;
 
 /** As long as SQL may be. */
 const MOST = 64 * 1024;
-/** What is put behind the texts that are filled up to it. */
+/** The end of the texts that are filled up to it. */
 const SPARE = 100;
 
 const FROM = 'from edge_logs';

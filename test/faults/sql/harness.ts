@@ -205,7 +205,7 @@ async function fill(data: string, service: Service, twin: number) {
         reached(entry.rejected, rejected);
       }
     });
-  // What is visible comes first, so that it lies at the same place in both.
+  // The visible rows come first, so that they lie at the same place in both.
   for (const source of allSources()) write(source, 'a.ndjson', visible(source));
   await wait(VISIBLE, 0);
   for (const source of allSources())

@@ -10,7 +10,7 @@ const LINES = [
   '2026-11-20T10:00:02Z stdout F and the last',
   '2026-11-20T10:00:03Z stdout F ',
   '2026-11-20T10:00:04Z stdout F tab\tand "quotes" \\ and ü',
-  // Of another program in the same folder.
+  // A line of another program in the same folder.
   '{"time":"2026-11-20T10:00:05Z","msg":"an object"}',
   'no line of a runtime',
   '2026-11-20T10:00:06Z stdout X text',

@@ -460,7 +460,7 @@ describe('which file it is', () => {
       const first = lines('first', ids.length);
       for (const [n, id] of ids.entries()) {
         mkdirSync(at(data, `${id}x`));
-        // Of folders with a log it is seen at once when another comes.
+        // Another log in a folder with one is seen at once.
         writeFileSync(at(data, `${id}x/other.log`), line(first[n] ?? ''));
       }
       await withIngest(data, async (ingesting) => {

@@ -275,7 +275,7 @@ describe('lines of common loggers', () => {
     it(`give time, message, severity and status${together ? ', stored together with those of other sources' : ''}`, () =>
       withFolder(async (data) => {
         const lines = CASES.map(({ line }, i) => line.replace('{', `{"id":"${i}",`));
-        // What is there at the start is stored together.
+        // Lines that are there at the start are stored together.
         const before = together ? OF_SUPABASE : [];
         for (const [source, line] of before)
           append(data, source, line.replace('{', '{"timestamp":"2026-11-20T10:00:00Z","msg":"m",'));

@@ -59,7 +59,7 @@ function world(tape: readonly number[]) {
   };
   const mayDie = () => {
     if (!chance(4)) return;
-    // What is on the disk may be torn, and the engine another version by the next start.
+    // The file on the disk may be torn, and the engine another version by the next start.
     if (chance(2)) {
       file = null;
       versions++;

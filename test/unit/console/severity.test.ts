@@ -12,7 +12,7 @@ describe('how grave an entry is', () => {
     ['debug', null, 'quiet', 'debug'],
     [null, 503, 'error', '503'],
     [null, 201, 'fine', '201'],
-    // What is graver, and a status rather than a word that says the same.
+    // The graver one, and a status rather than a word that says the same.
     ['info', 500, 'error', '500'],
     ['info', 404, 'warn', '404'],
     ['error', 500, 'error', '500'],

@@ -31,7 +31,7 @@ const now = { wallMs: NOW, trustedMs: NOW };
 const ago = (ms: number) => NOW - ms;
 
 describe('the plan of retention', () => {
-  /** What is planned, as "source kind why until", and "~" behind a cut within a row group. */
+  /** The plan, as "source kind why until", and "~" behind a cut within a row group. */
   function check(
     parts: RetentionSegment[],
     limits: Limits,
@@ -196,7 +196,7 @@ describe('the plan of retention', () => {
             expect(group.newestMs).to.be.lessThan(why === 'age' ? NOW - keepMs : ago(FLOOR_MS));
         }
         for (const { source, kind, groups } of all) {
-          // Of each part its beginning, without a gap; two parts may have the same name here.
+          // The beginning of each part, without a gap; two parts may have the same name here.
           const same = all.filter((other) => other.source === source && other.kind === kind);
           if (same.length > 1) continue;
           const own = whole.filter((step) => step.source === source && step.kind === kind);

@@ -40,7 +40,7 @@ const joined = takes({
   },
 });
 
-/** What is asked of a map of attributes. */
+/** Returns a function that gives the names or the texts of a map of attributes. */
 function ofMap(element: 'names' | 'texts'): SqlFunction {
   return takes({
     least: 1,

@@ -9,7 +9,7 @@ export function alias(functions: Functions, name: string): SqlFunction {
   return found;
 }
 
-/** What is not NULL and not there is in ClickHouse. */
+/** The values that ClickHouse has where other engines have NULL. */
 const NONE: Partial<Record<Kind, string>> = {
   text: "''",
   number: '0',

@@ -97,7 +97,7 @@ const split = takes({
   },
 });
 
-/** What is written of a value: moments with the fraction that they have. */
+/** Returns a value as it is written: moments with the fraction that they have. */
 const toText = takes({
   least: 1,
   most: 2,

@@ -133,7 +133,7 @@ const unix = (factor: string, kind: 'timestamp' | 'datetime'): SqlFunction =>
     },
   });
 
-/** What is known of an interval whose count is a literal. */
+/** An interval whose count is a literal. */
 function spanOf(unit: string, { kind, literal: count }: Expression): Partial<Expression> {
   const number = Number(count);
   return kind === 'number' && Number.isInteger(number) ? { span: { unit, count: number } } : {};

@@ -8,9 +8,9 @@ const OFFERED = ['project', 'severity', 'status', 'method', 'path'];
 interface Kept {
   /** Whether the fields are shown at all. */
   readonly shown: boolean;
-  /** Those that were added to the offered ones. */
+  /** The fields that were added to the offered ones. */
   readonly added: readonly string[];
-  /** Those whose values are counted. */
+  /** The fields whose values are counted. */
   readonly open: readonly string[];
 }
 

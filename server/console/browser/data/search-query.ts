@@ -35,7 +35,7 @@ export function isValue(field: string, value: string | number | boolean): string
   return `${field}:${PLAIN_VALUE.test(text) ? text : quoted(text)}`;
 }
 
-/** A field as a query has it; null where none can say it. Of a member of metadata, `path` has the names that lead to it. */
+/** A field as a query has it; null where none can say it. For a member of metadata, `path` has the names that lead to it. */
 export function fieldOf(path: readonly string[], isMember: boolean): string | null {
   if (path.some((name) => UNSPEAKABLE.test(name))) return null;
   const names =

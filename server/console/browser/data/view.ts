@@ -148,7 +148,7 @@ export function levelsOf(level: string): Level[] {
   return LEVELS.filter((each) => named.includes(each));
 }
 
-/** Of a link to an earlier version, which had a text. */
+/** The text of a link to an earlier version. */
 function queryOf(text: string | null): string {
   return text ? textQuery(text) : '';
 }

@@ -72,7 +72,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
   const change = useCallback(
     (part: Partial<LogsView>, how?: 'replace') => {
       const next = { ...latest.current, entry: '', ...part };
-      // What is followed has no end.
+      // A range that is followed has no end.
       show({ ...next, live: next.live && 'last' in next.range }, how);
     },
     [show],
@@ -168,7 +168,7 @@ export function Explorer({ view, show, zone, isDark }: PageProps<LogsView>): VNo
   </div><//>`;
 }
 
-/** What is said below the last entry that is listed. */
+/** Returns the text below the last entry that is listed. */
 function more({ more, isFull, busy, problem, load }: ReturnType<typeof useEntries>['older']) {
   if (!more && !problem) return null;
   return html`<p class="more">

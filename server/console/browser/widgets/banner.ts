@@ -7,7 +7,7 @@ export function Banner(): VNode | null {
   const { isThere } = useReach();
   if (isThere) return null;
   return html`<p class="banner" role="alert">
-    The service cannot be reached. What is shown may be old.
+    The service cannot be reached. This page may be out of date.
     <button type="button" onClick=${tryAgain}>Retry</button>
   </p>`;
 }

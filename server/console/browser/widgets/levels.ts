@@ -5,7 +5,7 @@ import { count } from '../data/quantities.ts';
 import { LEVELS, type Level } from '../data/search-query.ts';
 
 interface LevelsProps {
-  /** Those that are chosen; none for any. */
+  /** The levels that are chosen; none for any. */
   readonly levels: readonly Level[];
   readonly buckets: readonly Bucket[];
   readonly onLevels: (levels: Level[]) => void;

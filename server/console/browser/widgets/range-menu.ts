@@ -57,7 +57,7 @@ function quick(range: Range, choose: (range: Range) => void): VNode {
   </ul>`;
 }
 
-/** From and to. What is typed stays while the page is drawn anew, until another range is shown. */
+/** From and to. The text that is typed stays while the page is drawn anew, until another range is shown. */
 function custom(
   range: Range,
   {

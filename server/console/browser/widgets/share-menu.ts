@@ -15,7 +15,7 @@ export interface Exported {
   readonly name: string;
   readonly formats: readonly ExportFormat[];
   readonly pathOf: (format: ExportFormat) => string;
-  /** What is posted; null for a GET. */
+  /** The body of a POST; null for a GET. */
   readonly bodyOf?: (format: ExportFormat) => object;
 }
 
@@ -31,7 +31,7 @@ interface ShareMenuProps {
 
 const NAMES = { ndjson: 'NDJSON', csv: 'CSV', parquet: 'Parquet' } as const;
 
-/** What is shown, for others: as a link, as a command, and all of it as a file. */
+/** Shares the view: as a link, as a command, and all of it as a file. */
 export function ShareMenu({ link, curl, exports }: ShareMenuProps): ComponentChildren {
   const [got, setGot] = useState<number | null>(null);
   const stopping = useRef<AbortController | null>(null);

@@ -165,8 +165,10 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+/** Throws where there is no database. Whoever opens one that has left its write-ahead log behind says what to do. */
 async function mustExist(file: string): Promise<void> {
-  if (!(await exists(file))) throw new Error(`There is no database ${file}.`);
+  if (!(await exists(file)) && !(await exists(`${file}.wal`)))
+    throw new Error(`There is no database ${file}.`);
 }
 
 function exists(path: string): Promise<boolean> {

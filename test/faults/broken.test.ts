@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -163,6 +164,20 @@ describe('a broken store', () => {
         await refused(data, REFUSED);
       }),
     );
+
+  faultCase('D10o', 'commands on a write-ahead log without its database say so, too', () =>
+    withKilledStore(async (data) => {
+      renameSync(databaseOf(data), join(data, 'away.duckdb'));
+      const saved = readFileSync(logOf(data));
+      for (const words of [['check'], ['backup', join(data, 'copy.duckdb')]]) {
+        const { code, text } = await storeCommand(data, words);
+        expect(code, text).to.not.equal(0);
+        expect(text).to.match(/is missing, but its write-ahead log .* is there/);
+      }
+      expect(readFileSync(logOf(data)).equals(saved)).to.equal(true);
+      expect(existsSync(databaseOf(data))).to.equal(false);
+    }),
+  );
 
   faultCase('D10k', "another program's database is refused and left as it is", () =>
     withFolder(async (data) => {

@@ -7,7 +7,7 @@ import { identifier, join, print, sql } from './sql-fragment.ts';
 import { createContext, type Sought, type View } from './translate/context.ts';
 import { query } from './translate/query.ts';
 import type { Reads } from './translate/reads.ts';
-import type { Reach } from './translate/record-rows.ts';
+import type { Reach } from './translate/record-reading.ts';
 import { type Column, NOWHERE } from './translate/scope.ts';
 import { limited, ordered } from './translate/subselect.ts';
 import { translateExpression } from './translate/translate-expression.ts';
@@ -19,7 +19,7 @@ export { DIALECTS, type Dialect } from './parse/lexer.ts';
 export { matchesBytes } from './regular-expressions.ts';
 export type { Arm, Arms, FetchedView, View } from './translate/context.ts';
 export type { MomentReads, Reads, Unit } from './translate/reads.ts';
-export { BEYOND_REACH, type Reach } from './translate/record-rows.ts';
+export { BEYOND_REACH, type Reach } from './translate/record-reading.ts';
 export type { Kind } from './typed-expression.ts';
 
 /** What a caller's SQL is checked against. */

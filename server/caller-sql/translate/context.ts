@@ -8,7 +8,7 @@ import type { Pattern } from '../regular-expressions.ts';
 import type { Sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression, TextIn } from '../typed-expression.ts';
 import type { Reads } from './reads.ts';
-import type { Reach } from './record-rows.ts';
+import type { Reach } from './record-reading.ts';
 import type { Column, Scope } from './scope.ts';
 
 /** What a caller may name in FROM: one of the endpoint's common table expressions. */

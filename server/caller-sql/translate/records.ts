@@ -8,14 +8,8 @@ import {
 import { pathOf, type Step, withoutNull } from '../json-paths.ts';
 import { lateIn, type Sql } from '../sql-fragment.ts';
 import type { ColumnOf, Expression } from '../typed-expression.ts';
-import {
-  type Extra,
-  type Field,
-  mayHaveDashes,
-  type ReadRecord,
-  type RecordRows,
-  recordRows,
-} from './record-rows.ts';
+import { type Extra, type Field, mayHaveDashes, type ReadRecord } from './record-reading.ts';
+import { type RecordRows, recordRows } from './record-rows.ts';
 
 /**
  * The records within one JSON column of a relation, as far as a query unnests them: `unnest(metadata) as m`,

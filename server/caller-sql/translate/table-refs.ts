@@ -6,7 +6,7 @@ import { identifier, join, print, type Sql, sql } from '../sql-fragment.ts';
 import { type ColumnOf, type Expression, within } from '../typed-expression.ts';
 import type { Arm, Context, Sought, View } from './context.ts';
 import { type Reads, readsOf } from './reads.ts';
-import type { Reach } from './record-rows.ts';
+import type { Reach } from './record-reading.ts';
 import { type RecordNode, type Records, recordsOf } from './records.ts';
 import { type Column, type Relation, tableRelation } from './scope.ts';
 

@@ -12,34 +12,27 @@ import {
   shipped,
 } from '../store/index.ts';
 import type { SavedQuery, Views } from './query-file.ts';
-
-/** The syntax tree of a statement, as far as it matters here. */
-interface Tree {
-  readonly error: boolean;
-  readonly statements: readonly { readonly node: SelectNode }[];
-}
-
-interface SelectNode {
-  readonly type?: string;
-  readonly cte_map: { readonly map: readonly Definition[] };
-  readonly select_list?: readonly SelectItem[];
-  readonly from_table?: Readonly<Record<string, unknown>>;
-  readonly [clause: string]: unknown;
-}
-
-interface SelectItem {
-  readonly class?: string;
-  readonly alias?: string;
-  readonly column_names?: readonly string[];
-}
+import {
+  type Condition,
+  columnRef,
+  columnsIn,
+  type Definition,
+  identifier,
+  isConstant,
+  isEmpty,
+  NOWHERE,
+  namedBy,
+  neededBy,
+  readTree,
+  type SelectNode,
+  selectsOf,
+  textOf,
+  withTables,
+  writeTree,
+} from './statement-tree.ts';
 
 const STANDARD = 'STANDARD_HANDLING';
 const RECURSIVE = 'RECURSIVE_CTE_NODE';
-
-interface Definition {
-  readonly key: string;
-  readonly value: { readonly query: { readonly node: SelectNode } };
-}
 
 /** The engine's types, by what they are to SQL of a caller; a column of another type is not to be had there. */
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
@@ -66,36 +59,33 @@ export interface Parts {
 
 /** What rows are called that are fetched before they are asked. */
 export interface FetchedNames {
-  /** What stands for the table of a source. */
-  table(source: Source): string;
+  /** Returns what stands for the table of a source. */
+  readonly table: (source: Source) => string;
   /** Its column of how many rows a row stands for. */
   readonly times: string;
 }
 
+type Query = Pick<SavedQuery, 'sql' | 'union' | 'maps' | 'sandboxing'>;
+
+/** The engine's own parser. */
+interface Parser {
+  parsed(statement: string): Promise<SelectNode | undefined>;
+  deserialized(node: SelectNode): Promise<string>;
+}
+
 /**
- * The parts of a saved query. Where rows are fetched before they are asked, views read from what `fetched` calls them, in place of the
- * tables of sources. Throws what the engine finds wrong with it.
+ * Returns the parts of a saved query. Where rows are fetched before they are asked, views read from what `fetched` calls them, in place of
+ * the tables of sources. Throws what the engine finds wrong with it.
  */
 export async function partsOf(
-  { sql, union, maps, sandboxing }: Pick<SavedQuery, 'sql' | 'union' | 'maps' | 'sandboxing'>,
+  query: Query,
   readers: Pick<Readers, 'query' | 'describe'> & Pick<Store, 'members'>,
   fetched: FetchedNames | null = null,
 ): Promise<Parts> {
-  const text = async (statement: string, value: string) => {
-    const { rows } = await readers.query(statement, { value }, MAX_ROWS);
-    return String(rows[0]?.[0] ?? '');
-  };
-  const deserialized = (node: SelectNode) =>
-    text(
-      'select json_deserialize_sql($value::json)',
-      writeTree({ error: false, statements: [{ node }] }),
-    );
-  const parsed = async (statement: string) =>
-    readTree(await text('select json_serialize_sql($value::varchar)', statement)).statements[0]
-      ?.node;
-  const statement = await parsed(sql);
+  const { sql, sandboxing } = query;
+  const parser = parserOf(readers);
+  const statement = await parser.parsed(sql);
   const definitions = statement?.cte_map.map ?? [];
-  const names = definitions.map(({ key }) => key.toLowerCase());
   /** The tables that each of the views reads. */
   const tablesOf = new Map<string, readonly string[]>();
   const tables = (part: unknown) => [
@@ -107,64 +97,9 @@ export async function partsOf(
     tablesOf.set(key.toLowerCase(), tables(value.query.node));
   const viewsOf = async (): Promise<Views> => {
     const views = new Map<string, View>();
-    /** The rows of sources by the names of their views, with the columns of members. */
-    const wholes = new Map<string, Whole>();
-    for (const [index, definition] of sandboxing ? definitions.entries() : []) {
-      const { key, value } = definition;
-      const { node } = value.query;
-      const earlier = neededBy(node, definitions.slice(0, index));
-      // A view that names itself can be read by its name alone.
-      const recursive =
-        node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
-      const alone = recursive
-        ? { ...recursive, cte_map: { map: [...earlier, definition] } }
-        : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
-      const body = await deserialized(alone);
-      const { columns, types } = await readers.describe(body);
-      const rows = earlier.length === 0 ? rowsOf(node) : null;
-      const own = rows && setOf(rows, readers.members);
-      const set = own && fetched ? shipped(own.set) : (own?.set ?? null);
-      const more = [
-        ...(fetched && rows ? [fetched.times] : []),
-        ...(set ? columnsOf(set, fetched !== null) : []),
-      ].map((name) => columnRef(name));
-      const held = (set?.held ?? []).map(({ member, column }) =>
-        columnRef(column, columnOf(member)),
-      );
-      const list = [...(node.select_list ?? []), ...more, ...held];
-      const wide = { ...alone, select_list: list };
-      const source = fetched ? withTables(wide, fetched, names) : wide;
-      if (rows) {
-        const called = (node: SelectNode) => ({
-          key,
-          value: { ...value, query: { ...value.query, node } },
-        });
-        const plain = fetched ? withTables(alone, fetched, names) : alone;
-        wholes.set(key.toLowerCase(), { plain: called(plain), wide: called(source), set });
-      }
-      const arms = key === union ? await armsOf(node, wholes, deserialized) : null;
-      views.set(key.toLowerCase(), {
-        name: key,
-        sql: fetched || set ? await deserialized(source) : body,
-        ...(fetched && rows
-          ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
-          : {}),
-        ...(set && own
-          ? {
-              members: new Map([[own.name, memberColumns(set)]]),
-              known: new Map([[own.name, new Set(knownMembers(set.source).map(pathKey))]]),
-              texts: textColumns(node),
-            }
-          : {}),
-        ...(arms ? { arms } : {}),
-        columns: columns.flatMap((name, i) => {
-          const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
-          if (!kind) return [];
-          return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
-        }),
-        tables: tablesOf.get(key.toLowerCase()) ?? [],
-      });
-    }
+    const viewOf = viewMaker(query, definitions, { parser, readers, fetched, tablesOf });
+    for (const definition of sandboxing ? definitions : [])
+      views.set(definition.key.toLowerCase(), await viewOf(definition));
     return views;
   };
   const main = statement && { ...statement, cte_map: { map: [] } };
@@ -173,31 +108,99 @@ export async function partsOf(
   return {
     viewsOf,
     tables: tables(main),
-    sql: isAllNeeded ? sql : await deserialized({ ...main, cte_map: { map: needed } }),
+    sql: isAllNeeded ? sql : await parser.deserialized({ ...main, cte_map: { map: needed } }),
   };
 }
 
-/** A tree with other tables in place of those of sources; `views` are names that stand for no table, unless the schema is said. */
-function withTables<T>(tree: T, fetched: FetchedNames, views: readonly string[]): T {
-  if (Array.isArray(tree)) return tree.map((each) => withTables(each, fetched, views)) as T;
-  if (typeof tree !== 'object' || tree === null) return tree;
-  const below = Object.fromEntries(
-    Object.entries(tree).map(([key, value]) => [key, withTables(value, fetched, views)]),
-  );
-  const { type, table_name: table, schema_name: schema, alias } = below;
-  const name = String(table ?? '').toLowerCase();
-  const isTable = type === 'BASE_TABLE' && isSource(name) && (schema || !views.includes(name));
-  return (
-    isTable
-      ? {
-          ...below,
-          schema_name: '',
-          catalog_name: '',
-          table_name: fetched.table(name),
-          alias: alias || name,
-        }
-      : below
-  ) as T;
+function parserOf(readers: Pick<Readers, 'query'>): Parser {
+  const text = async (statement: string, value: string) => {
+    const { rows } = await readers.query(statement, { value }, MAX_ROWS);
+    return String(rows[0]?.[0] ?? '');
+  };
+  return {
+    async parsed(statement) {
+      const tree = await text('select json_serialize_sql($value::varchar)', statement);
+      return readTree(tree).statements[0]?.node;
+    },
+    deserialized: (node) =>
+      text(
+        'select json_deserialize_sql($value::json)',
+        writeTree({ error: false, statements: [{ node }] }),
+      ),
+  };
+}
+
+interface Making {
+  readonly parser: Parser;
+  readonly readers: Pick<Readers, 'describe'> & Pick<Store, 'members'>;
+  readonly fetched: FetchedNames | null;
+  /** The tables that each of the views reads, by the view's name in lower case. */
+  readonly tablesOf: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Returns what makes the views of a query, to be called with its definitions in their order. */
+function viewMaker(
+  { union, maps }: Query,
+  definitions: readonly Definition[],
+  { parser, readers, fetched, tablesOf }: Making,
+): (definition: Definition) => Promise<View> {
+  const { parsed, deserialized } = parser;
+  const names = definitions.map(({ key }) => key.toLowerCase());
+  const withFetched = <T>(tree: T) => (fetched ? withTables(tree, fetched.table, names) : tree);
+  /** The rows of sources by the names of their views, with the columns of members. */
+  const wholes = new Map<string, Whole>();
+
+  return async (definition) => {
+    const { key, value } = definition;
+    const { node } = value.query;
+    const earlier = neededBy(node, definitions.slice(0, definitions.indexOf(definition)));
+    // A view that names itself can be read by its name alone.
+    const recursive = node.type === RECURSIVE && (await parsed(`select * from ${identifier(key)}`));
+    const alone = recursive
+      ? { ...recursive, cte_map: { map: [...earlier, definition] } }
+      : { ...node, cte_map: { map: [...earlier, ...node.cte_map.map] } };
+    const body = await deserialized(alone);
+    const { columns, types } = await readers.describe(body);
+    const rows = earlier.length === 0 ? rowsOf(node) : null;
+    const own = rows && setOf(rows, readers.members);
+    const set = own && fetched ? shipped(own.set) : (own?.set ?? null);
+    const more = [
+      ...(fetched && rows ? [fetched.times] : []),
+      ...(set ? columnsOf(set, fetched !== null) : []),
+    ].map((name) => columnRef(name));
+    const held = (set?.held ?? []).map(({ member, column }) => columnRef(column, columnOf(member)));
+    const list = [...(node.select_list ?? []), ...more, ...held];
+    const wide = withFetched({ ...alone, select_list: list });
+    if (rows) {
+      const called = (node: SelectNode) => ({
+        key,
+        value: { ...value, query: { ...value.query, node } },
+      });
+      wholes.set(key.toLowerCase(), { plain: called(withFetched(alone)), wide: called(wide), set });
+    }
+    const arms = key === union ? await armsOf(node, wholes, deserialized) : null;
+    return {
+      name: key,
+      sql: fetched || set ? await deserialized(wide) : body,
+      ...(fetched && rows
+        ? { fetched: await fetchedView(node, rows, fetched.times, deserialized) }
+        : {}),
+      ...(set && own
+        ? {
+            members: new Map([[own.name, memberColumns(set)]]),
+            known: new Map([[own.name, new Set(knownMembers(set.source).map(pathKey))]]),
+            texts: textColumns(node),
+          }
+        : {}),
+      ...(arms ? { arms } : {}),
+      columns: columns.flatMap((name, i) => {
+        const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
+        if (!kind) return [];
+        return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
+      }),
+      tables: tablesOf.get(key.toLowerCase()) ?? [],
+    };
+  };
 }
 
 /** Clauses after which a row of the view is not a row of the table. */
@@ -270,19 +273,6 @@ async function armsOf(
   return { column, each: arms };
 }
 
-/** The SELECTs that a set operation puts together, in their order. */
-function selectsOf(node: SelectNode): SelectNode[] {
-  const { left, right, children } = node as unknown as Readonly<Record<string, SelectNode>>;
-  if (Array.isArray(children)) return children.flatMap(selectsOf);
-  return left && right ? [...selectsOf(left), ...selectsOf(right)] : [node];
-}
-
-/** The text of a constant; null for anything else. */
-function textOf(item: SelectItem): string | null {
-  const { value } = item as { readonly value?: { readonly value?: unknown } };
-  return item.class === 'CONSTANT' && typeof value?.value === 'string' ? value.value : null;
-}
-
 /**
  * The members that have columns in the table whose rows a view gives, with `metadata` as it is, and what that is called; null for any other
  * view.
@@ -302,9 +292,6 @@ function setOf(
     ? { set, name: metadata.name }
     : null;
 }
-
-/** Clauses of an expression that gives the same for each row. */
-const CONSTANT = new Set(['CAST', 'TYPE', 'CONSTANT', 'PARAMETER', 'OPERATOR_COALESCE']);
 
 /** How a view makes its rows of those of a source that were fetched. */
 async function fetchedView(
@@ -333,32 +320,6 @@ async function fetchedView(
   };
 }
 
-const NOWHERE = { type: 'EMPTY', alias: '' };
-
-interface Condition extends SelectItem {
-  readonly type?: string;
-  readonly children?: readonly Condition[];
-  readonly left?: Condition;
-  readonly right?: Condition;
-}
-
-/** The columns that a tree names, in lower case, without their tables. */
-function columnsIn(tree: unknown): string[] {
-  if (Array.isArray(tree)) return tree.flatMap(columnsIn);
-  if (typeof tree !== 'object' || tree === null) return [];
-  const { class: kind, column_names: names } = tree as SelectItem;
-  if (kind === 'COLUMN_REF') return [names?.at(-1)?.toLowerCase() ?? ''];
-  return Object.values(tree).flatMap(columnsIn);
-}
-
-function isConstant(tree: unknown): boolean {
-  if (Array.isArray(tree)) return tree.every(isConstant);
-  if (typeof tree !== 'object' || tree === null) return true;
-  const { class: kind, type } = tree as Condition;
-  const isKnown = kind === undefined || CONSTANT.has(kind) || CONSTANT.has(type ?? '');
-  return isKnown && Object.values(tree).every(isConstant);
-}
-
 /** The columns that are messages as they are stored, of a view whose items are all columns; of metadata, SQL of callers sees values. */
 function textColumns({ select_list: list = [] }: SelectNode): ReadonlySet<string> {
   const names = list.flatMap(({ alias, column_names: [...path] = [] }) => {
@@ -368,16 +329,8 @@ function textColumns({ select_list: list = [] }: SelectNode): ReadonlySet<string
   return new Set(names);
 }
 
-function isEmpty(clause: unknown): boolean {
-  return clause === undefined || clause === null || (Array.isArray(clause) && clause.length === 0);
-}
-
 function columnsOf({ members }: MemberSet, isFetched: boolean): string[] {
   return ['member_state', ...(isFetched ? [] : ['text_block']), ...members.map(columnOf)];
-}
-
-function columnRef(name: string, alias = ''): SelectItem & { readonly type: string } {
-  return { class: 'COLUMN_REF', type: 'COLUMN_REF', alias, column_names: [name] };
 }
 
 function memberColumns(set: MemberSet): MemberColumns {
@@ -389,51 +342,4 @@ function memberColumns(set: MemberSet): MemberColumns {
     held: new Map(set.held.map(({ member }) => [pathKey(member), columnOf(member)])),
     heldFrom: heldFrom(set),
   };
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-/** Begins the text that stands for a number which JavaScript's cannot hold; no text of SQL has a NUL. */
-const NUMBER = '\0number:';
-
-/** Reads a tree without the places in the text. Numbers keep all their digits. */
-function readTree(json: string): Tree {
-  const exact = json.replace(TOKEN, (token) =>
-    token.startsWith('"') || String(Number(token)) === token
-      ? token
-      : JSON.stringify(NUMBER + token),
-  );
-  return JSON.parse(exact, (key, value) => (key === 'query_location' ? 0 : value));
-}
-
-function writeTree(tree: Tree): string {
-  return JSON.stringify(tree).replace(TOKEN, (token) => {
-    const value = token.startsWith('"') ? JSON.parse(token) : '';
-    return value.startsWith(NUMBER) ? value.slice(NUMBER.length) : token;
-  });
-}
-
-function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** Returns the definitions that a tree names, and those that these name. */
-function neededBy(tree: unknown, definitions: readonly Definition[]): Definition[] {
-  const named = new Set(namedBy(tree));
-  const needed = definitions.toReversed().filter(({ key, value }) => {
-    if (!named.has(key.toLowerCase())) return false;
-    for (const name of namedBy(value)) named.add(name);
-    return true;
-  });
-  return needed.toReversed();
-}
-
-/** What stands for a table anywhere in a tree, in lower case: `view` or `main.table`. */
-function namedBy(tree: unknown): string[] {
-  if (Array.isArray(tree)) return tree.flatMap(namedBy);
-  if (typeof tree !== 'object' || tree === null) return [];
-  const { type, table_name: name, schema_name: schema } = tree as Record<string, unknown>;
-  const below = Object.values(tree).flatMap(namedBy);
-  return type === 'BASE_TABLE'
-    ? [`${schema ? `${schema}.` : ''}${name}`.toLowerCase(), ...below]
-    : below;
 }

@@ -1,8 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RejectedLine, Sink, Source } from '../../ingest/index.ts';
-import { AppError } from '../errors.ts';
 import type { Clock } from './clock.ts';
 import { type DiskUse, diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
@@ -13,9 +11,9 @@ import { type Inspection, inspect } from './maintenance/inspect.ts';
 import { addMemberColumns } from './members/columns.ts';
 import type { MemberSet } from './members/members.ts';
 import { createSettling, type Settling } from './members/settle.ts';
+import { createMemoryTurns } from './memory-turns.ts';
 import { migrate } from './migrate.ts';
 import { type Outbox, openOutbox, openShipments } from './outbox/outbox.ts';
-import { guardMemory } from './read/memory-guard.ts';
 import { createBackgroundTasks } from './read/own-connection.ts';
 import { createParquet, type Parquet } from './read/parquet.ts';
 import { openQueryPool, type QueryPool } from './read/pool.ts';
@@ -114,14 +112,6 @@ export const CALLER_TURNS: TurnsOptions = {
   waiting: 32,
   ofOwner: { running: 2, waiting: 24 },
 };
-
-/** How often a saved query that lacks memory is asked again, and after what time. */
-const MEMORY_TRIES = 3;
-const MEMORY_MS = 50;
-/** SQL of callers waits no longer than this for ingest to try again, which it may have no reason to: its longest pause is shorter. */
-const HOLD_MS = 10_000;
-/** What runs when a checkpoint needs its memory may go on for so long. */
-const CALLERS_MS = 2000;
 
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
 const GRACE_MS = 15_000;
@@ -223,74 +213,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       waiting: QUEUE,
       ...ends,
     });
-    const endCallers = (most?: number) =>
-      callerPool.endRunning(new AppError('QUERY_TOO_LARGE'), most);
-    const guardedQuery = guardMemory(callerPool, {
-      memory,
-      resident: () => process.memoryUsage.rss(),
-      end: () => endCallers(1),
-    });
-    /** Once more, with all of the memory, where settling had a part of it meanwhile. */
-    const callerQuery: QueryPool['query'] = async (...question) => {
-      const runs = settling.runs();
-      try {
-        return await guardedQuery(...question);
-      } catch (error) {
-        const isShared = runs % 2 === 1 || settling.runs() !== runs;
-        if (!isShared || !isForMemory(error)) throw error;
-        return settling.paused(() => guardedQuery(...question));
-      }
-    };
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
-    /** Where SQL of callers has taken the memory it gives way; the engine has it back a moment later. */
-    const first = async <T>(query: () => Promise<T>, tries = MEMORY_TRIES): Promise<T> => {
-      try {
-        return await query();
-      } catch (error) {
-        if (!isOutOfMemory(error) || tries === 0) throw error;
-        await endCallers();
-        await delay(MEMORY_MS);
-        return first(query, tries - 1);
-      }
-    };
-    let holding: NodeJS.Timeout | undefined;
-    const resume = () => {
-      clearTimeout(holding);
-      holding = undefined;
-      callerPool.resume();
-    };
-    /**
-     * Writes for ingest, which tries again by itself, from what the database says then. Where memory is wanting SQL of callers ends,
-     * and none begins before the next try: its pauses grow, and one query after the other would take the memory at each of them.
-     */
-    const write = async (action: () => Promise<void>): Promise<void> => {
-      try {
-        await action();
-      } catch (error) {
-        // Queries that are held have no part in what is wanting now.
-        if (!isOutOfMemory(error) || holding) {
-          resume();
-          throw error;
-        }
-        holding = setTimeout(resume, HOLD_MS).unref();
-        callerPool.hold();
-        await endCallers();
-        throw error;
-      }
-      resume();
-    };
-    /** Lets SQL of callers that runs come to its end, or ends it, and lets none begin until `action` is over. */
-    const withoutCallers = async (action: () => Promise<void>): Promise<void> => {
-      callerPool.hold();
-      try {
-        await Promise.race([callerPool.drained(), delay(CALLERS_MS, undefined, { ref: false })]);
-        await endCallers();
-        await action();
-      } finally {
-        if (!holding) callerPool.resume();
-      }
-    };
+    const turns = createMemoryTurns({ callers: callerPool, memory, settling: () => settling });
     const writer = createWriter({
       connection,
       statements,
@@ -299,10 +224,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       parallelism: engine.parallelism,
       memory,
       walBytes,
-      withoutCallers,
+      withoutCallers: turns.withoutCallers,
       onRejected: options.onRejected ?? (() => {}),
     });
-    const ask: QueryRows = (sql) => fatal(first(() => queryRows(own, sql)));
+    const ask: QueryRows = (sql) => fatal(turns.query(() => queryRows(own, sql)));
     const between: Pick<Writer, 'exclusive'> = {
       exclusive: (action) => fatal(writer.exclusive(action)),
     };
@@ -353,8 +278,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         capacity: engine.capacity,
         newestBytes: (source) => newestBytes(ask, source, engine.capacity.vectorRows),
         files: () => fatal(writer.files()),
-        append: (batches) => fatal(write(() => writer.append(batches))),
-        record: (files, forgotten) => fatal(write(() => writer.record(files, forgotten))),
+        append: (batches) => fatal(turns.write(() => writer.append(batches))),
+        record: (files, forgotten) => fatal(turns.write(() => writer.record(files, forgotten))),
         room: (bytes) => fatal(room(bytes)),
         idle: () => fatal(writer.idle()),
       },
@@ -364,16 +289,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       formerSources,
       quietMs: () => (background.busy() ? 0 : writer.quietMs()),
       commits: () => writer.commits(),
-      query: (text, values, limits) => fatal(first(() => readers.query(text, values, limits))),
+      query: (text, values, limits) =>
+        fatal(turns.query(() => readers.query(text, values, limits))),
       probe: () => fatal(own.probe()),
       describe: (text) => readers.describe(text),
       stats: () => readers.stats(),
       callerPool: {
-        query: (text, values, limits) => fatal(callerQuery(text, values, limits)),
+        query: (text, values, limits) => fatal(turns.callerQuery(text, values, limits)),
         stats: () => callerPool.stats(),
       },
       entryPool: {
-        query: (text, values, limits) => fatal(first(() => entryPool.query(text, values, limits))),
+        query: (text, values, limits) =>
+          fatal(turns.query(() => entryPool.query(text, values, limits))),
         stats: () => entryPool.stats(),
       },
       busy: () => [...pools, background].some((each) => each.busy()),
@@ -419,15 +346,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     engine.close();
     throw error;
   }
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return engineErrorKind(error) === 'memory';
-}
-
-/** Whether a query of callers has ended for want of memory, or was ended. */
-function isForMemory(error: unknown): boolean {
-  return isOutOfMemory(error) || (error instanceof AppError && error.code === 'QUERY_TOO_LARGE');
 }
 
 /** DuckDB invalidates a database after some errors: every later statement of this process fails. */

@@ -11,6 +11,7 @@ import { allSources, type Source } from './source.ts';
 import { isHot } from './tail/backlog.ts';
 import type { LineFormat } from './tail/container-line.ts';
 import { createLag } from './tail/lag.ts';
+import { tailBytes } from './tail/tail.ts';
 import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
 import { createWaker } from './wake-timer.ts';
 
@@ -84,7 +85,7 @@ const ROOM_MS = 1000;
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
   const { logs, staging, maxLine, formatOf = () => 'json', log } = options;
   const storing = createStoring(staging, sink, (states) => tracker.files.committed(states));
-  const disk = diskOf(logs);
+  const disk = diskOf(logs, tailBytes(maxLine));
   const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);
   const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, formatOf, log });
   const lag = createLag();

@@ -25,7 +25,7 @@ import { logflareRoutes } from './logflare/index.ts';
 import { createMetrics } from './metrics/index.ts';
 import { apiPages, withDocument } from './openapi/index.ts';
 import { otlpRoutes } from './otlp/index.ts';
-import { PUSH_PREFIXES, type PushFiles, pushRoutes } from './push/index.ts';
+import { createDoor, PUSH_PREFIXES, type PushFiles, pushRoutes } from './push/index.ts';
 import type { Limits, Store } from './store/index.ts';
 
 export interface AppDeps {
@@ -45,7 +45,9 @@ export interface AppDeps {
   readonly store: Store;
   readonly ingest: Pick<Ingest, 'status'>;
   /** Where pushed lines go. */
-  readonly pushFiles: Pick<PushFiles, 'append'>;
+  readonly pushFiles: PushFiles;
+  /** The most lines that one push may hold. */
+  readonly maxPushLines: number;
   /** What forwards rows; null: they stay. */
   readonly forwarder: Pick<Forwarder, 'status'> | null;
   /** What asks where rows are forwarded to; null: they stay. */
@@ -100,11 +102,12 @@ export function createApp(deps: AppDeps): App {
   }
   app.use(GUARDED, accessToken(deps.tokens, deps.apiKeyInUrl));
   if (deps.rateLimit !== null) app.use(GUARDED, rateLimit(deps.rateLimit));
+  const door = createDoor({ ...deps, maxLines: deps.maxPushLines });
   const routes = withDocument(
     [
       ...endpointRoutes({ ...deps, measure: metrics.measure }),
-      ...pushRoutes(deps),
-      ...otlpRoutes(deps),
+      ...pushRoutes({ ...deps, door }),
+      ...otlpRoutes({ ...deps, door }),
       ...exploreRoutes(deps),
       ...logflareRoutes(deps.limits),
       ...adminRoutes(deps),

@@ -243,6 +243,7 @@ export async function runService(
     });
     answer = createApp({
       maxLine: config.maxLine,
+      maxPushLines: config.maxPushLines,
       formats: config.lineFormat,
       serviceMeans: config.serviceMeans,
       tokens,

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { isGzip } from './names.ts';
 import { type FileStat, fileStat } from './scan.ts';
+import { unpackedBytes } from './unpacked-bytes.ts';
 
 /** The bytes of one open file, or of what a `.gz` holds, whatever happens to its name meanwhile. */
 export interface Content {
@@ -17,18 +18,21 @@ export interface Content {
    * the thread pool would take tens of times as long.
    */
   has(bytes: Uint8Array, position: number, size: number): boolean;
+  /** Says that reads begin at `position` again, so that what was unpacked from there on is kept. */
+  pin(position: number): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a regular file for reading. Throws what `open` throws, `ELOOP` for a symbolic link.
+ * Opens a regular file for reading. `readBytes`: how far behind the last byte that was read a read may begin. Throws what `open` throws,
+ * `ELOOP` for a symbolic link.
  * Non-blocking, because the open of a FIFO that took the name since the scan would wait for ever.
  */
-export async function openContent(path: string): Promise<Content> {
+export async function openContent(path: string, readBytes: number): Promise<Content> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!fstatSync(handle.fd).isFile()) throw new Error(`${path} is not a regular file`);
-    return isGzip(path) ? gunzipped(handle) : plain(handle);
+    return isGzip(path) ? gunzipped(handle, readBytes) : plain(handle);
   } catch (error) {
     await handle.close();
     throw error;
@@ -54,6 +58,7 @@ function plain(handle: FileHandle): Content {
       }
       return filled;
     },
+    pin() {},
     close: () => handle.close(),
   };
 }
@@ -64,16 +69,14 @@ function hasBytes({ fd }: FileHandle, bytes: Uint8Array, position: number, size:
   return read === there.length && there.equals(bytes) && fstatSync(fd).size >= size;
 }
 
-/** How much of what was unpacked is kept, so that the next read may begin a little before the end of the last. */
-const HISTORY_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /**
- * What a gzip file holds, unpacked as it is read. Reading on is cheap; a position before the kept history unpacks from
- * the beginning again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
+ * What a gzip file holds, unpacked as it is read. Reading on is cheap, and so is a read from a position that is kept; any other unpacks
+ * from the start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
  */
-function gunzipped(handle: FileHandle): Content {
-  let window = Buffer.alloc(0);
-  let windowAt = 0;
+function gunzipped(handle: FileHandle, readBytes: number): Content {
+  let bytes = unpackedBytes(readBytes);
   let stream: { packed: Readable; unpacked: Gunzip; chunks: AsyncIterator<Buffer> } | undefined;
 
   const stop = () => {
@@ -83,15 +86,14 @@ function gunzipped(handle: FileHandle): Content {
   const restart = () => {
     stop();
     const packed = Readable.from(packedBytes(handle));
-    const unpacked = packed.pipe(createGunzip());
+    const unpacked = packed.pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
     packed.on('error', (error) => unpacked.destroy(error));
     stream = {
       packed,
       unpacked,
       chunks: unpacked[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
     };
-    window = Buffer.alloc(0);
-    windowAt = 0;
+    bytes = unpackedBytes(readBytes);
     return stream;
   };
 
@@ -102,22 +104,25 @@ function gunzipped(handle: FileHandle): Content {
     has: () => true,
     async read(target, position) {
       let open = stream ?? restart();
-      if (position < windowAt) open = restart();
-      let filled = 0;
-      for (;;) {
-        const from = position + filled - windowAt;
-        if (from < window.length) filled += window.copy(target, filled, from);
+      for (let filled = 0; ; ) {
+        const copied = bytes.copy(target.subarray(filled), position + filled);
+        if (copied === null && position + filled < bytes.end) {
+          open = restart();
+          continue;
+        }
+        filled += copied ?? 0;
         if (filled === target.length) return filled;
+        // A part that was pinned ends before what is kept begins.
+        if (position + filled < bytes.end) continue;
         const next = await open.chunks.next();
         if (next.done) {
           await refuseMore(handle, open.unpacked.bytesWritten);
           return filled;
         }
-        const kept = window.subarray(Math.max(0, window.length - HISTORY_BYTES));
-        windowAt += window.length - kept.length;
-        window = Buffer.concat([kept, next.value]);
+        bytes.push(next.value);
       }
     },
+    pin: (position) => bytes.pin(position),
     async close() {
       stop();
       await handle.close();

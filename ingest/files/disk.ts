@@ -14,11 +14,12 @@ export interface Disk {
   now(): number;
 }
 
-export function diskOf(logs: string): Disk {
+/** `readBytes`: how far behind the last byte that was read of a file a read may begin. */
+export function diskOf(logs: string, readBytes: number): Disk {
   return {
     scan: () => scan(logs),
     place: (path) => placeOf(logs, path),
-    open: (path) => openContent(join(logs, path)),
+    open: (path) => openContent(join(logs, path), readBytes),
     now: () => performance.now(),
   };
 }

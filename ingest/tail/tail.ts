@@ -66,9 +66,14 @@ export interface TailResult {
   readonly taken: Buffer;
 }
 
-/** Working memory for `tail`: a line of `maxLine` bytes, a read, and the bytes that identify the file. */
+/** Bytes that `tail` holds of a file: a line of `maxLine` bytes, a read, and the bytes that identify the file. */
+export function tailBytes(maxLine: number): number {
+  return maxLine + READ_BYTES + HEAD_BYTES;
+}
+
+/** Working memory for `tail`. */
 export function tailBuffer(maxLine: number): Buffer {
-  return Buffer.allocUnsafe(maxLine + READ_BYTES + HEAD_BYTES);
+  return Buffer.allocUnsafe(tailBytes(maxLine));
 }
 
 /**
@@ -93,7 +98,7 @@ export async function tail(
   };
 
   // Identity: the bytes before the offset come with the first read.
-  let base = state.offset < HEAD_BYTES ? 0 : state.offset - PROOF_BYTES;
+  let base = baseOf(state.offset);
   let next = state.offset - base;
   let have = await content.read(buffer.subarray(0, next + READ_BYTES), base);
   let ended = have < next + READ_BYTES;
@@ -211,6 +216,7 @@ export async function tail(
     } else if (have - solid > HOLE_BYTES || (blanks > HOLE_BYTES && next === have)) {
       const start = base + solid - (solid === next ? blanks : 0);
       const known = holeBefore?.start === start ? holeBefore.scanned : 0;
+      content.pin(baseOf(base + next - blanks));
       const passed = await passHole(content, Math.max(base + have, known));
       if (passed.end === null) {
         hole = { start, scanned: passed.scanned };
@@ -232,6 +238,7 @@ export async function tail(
       prove(next);
       const head = Buffer.from(buffer.subarray(next, next + HEAD_OF_LONG_LINE));
       long = { start: base + next, head, scanned: base + solid };
+      content.pin(baseOf(long.start));
       continue;
     }
     if (ended) break;
@@ -289,6 +296,11 @@ async function passHole(content: Content, from: number) {
     const ended = read < READ_BYTES;
     if (ended || scanned - from >= SCAN_BYTES) return { scanned, ended, end: null };
   }
+}
+
+/** Where the first read begins for what follows an offset. */
+function baseOf(offset: number): number {
+  return offset < HEAD_BYTES ? 0 : offset - PROOF_BYTES;
 }
 
 function isUtf16(start: Buffer): boolean {

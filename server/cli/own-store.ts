@@ -55,6 +55,7 @@ export async function withOwnStore<T>(
     if (unanswered) console.error(unanswered);
     const { express } = createApp({
       maxLine: config.maxLine,
+      maxPushLines: config.maxPushLines,
       formats: config.lineFormat,
       serviceMeans: config.serviceMeans,
       forwarder: null,
@@ -65,7 +66,11 @@ export async function withOwnStore<T>(
       corsOrigin: null,
       store,
       ingest: NO_INGEST,
-      pushFiles: { append: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE')) },
+      pushFiles: {
+        append: noPush,
+        openSeparate: noPush,
+        async close() {},
+      },
       limits: limitsOf(config),
       endpoints: await openEndpoints(endpointFolders(config), store, answers !== null),
       cache: createCache({ maxEntries: 1, maxBytes: 1 }),
@@ -83,4 +88,9 @@ export async function withOwnStore<T>(
       await answers?.close();
     }
   });
+}
+
+/** A command takes no pushes. */
+function noPush(): Promise<never> {
+  return Promise.reject(new AppError('STORAGE_UNAVAILABLE'));
 }

@@ -39,6 +39,7 @@ export interface Config {
   readonly memory: number;
   readonly queryTimeoutMs: number;
   readonly maxLine: number;
+  readonly maxPushLines: number;
   /** How long rows and rejected lines are kept; Infinity: for ever. */
   readonly keepMs: Readonly<Record<Source, number>>;
   /** Bytes that the whole store, and that each source may take; Infinity: no limit. */

@@ -193,6 +193,15 @@ export const SETTINGS = [
       'The longest line that is stored, at most 16MiB. A longer line is rejected, and its first 4 KiB are kept.',
   },
   {
+    name: 'TAILPOND_MAX_PUSH_LINES',
+    key: 'maxPushLines',
+    default: '500000',
+    expected: 'a whole number from 1 to 1000000',
+    parse: count,
+    description:
+      'How many lines one push may hold: lines, elements of an array, or records of OpenTelemetry with their resources and scopes. More get 413.',
+  },
+  {
     name: 'TAILPOND_RETENTION',
     key: 'retention',
     default: '30d',

@@ -1,19 +1,18 @@
 import type { Request, Response } from 'express';
-import { type Ingest, isSource, type Source } from '../../ingest/index.ts';
+import { isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import type { ServiceMeans } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { POST, type Route } from '../http/route.ts';
-import { allowLongBody } from '../http/server.ts';
-import { createMemory, discardBody, readBody } from '../push/body.ts';
-import type { PushFiles } from '../push/index.ts';
-import { stamped } from '../push/stamp.ts';
-import { linesOf, RecordInvalid, type ServiceLines } from './lines.ts';
-import { decodeRequest, type ExportLogsServiceRequest, encodeMessage } from './messages.ts';
+import { type Door, type PushedBody, type PushedLines, stamp } from '../push/index.ts';
+import { jsonParts } from './json-parts.ts';
+import { lineOf, RecordInvalid, type Shared, sharedOf, withScope } from './lines.ts';
+import { encodeMessage } from './messages.ts';
+import type { Part } from './parts.ts';
+import { protobufParts } from './protobuf-parts.ts';
 
 export interface OtlpDeps {
-  readonly pushFiles: Pick<PushFiles, 'append'>;
-  readonly ingest: Pick<Ingest, 'status'>;
+  readonly door: Door;
   /** Bytes of the longest line that is stored. */
   readonly maxLine: number;
   readonly serviceMeans: ServiceMeans;
@@ -21,16 +20,11 @@ export interface OtlpDeps {
 
 /** The source of records whose service does not name one. */
 const SOURCE: Source = 'app_logs';
-/** Bytes of bodies that are read at a time, and of what they are decoded to. */
-const MEMORY_BYTES = 256e6;
-/** A body is so many times as large once it is decoded. */
-const DECODED = 4;
 /** Years that a timestamp may be in end here. */
 const HORIZON = '2201';
 
 /** Where OTLP's exporters send logs to. */
 export function otlpRoutes(deps: OtlpDeps): Route[] {
-  const memory = createMemory(MEMORY_BYTES);
   return [
     {
       path: '/v1/logs',
@@ -41,11 +35,11 @@ export function otlpRoutes(deps: OtlpDeps): Route[] {
       answer: 'LogRecordsTaken',
       async handler(request: Request, response: Response) {
         const type = typeOf(request);
+        const { project: pin } = accessOf(response);
         try {
-          const taken = await take(request, response, type, deps, memory);
+          const taken = await deps.door.receive(request, (body) => take(body, type, pin, deps));
           send(response, 200, type, 'ExportLogsServiceResponse', taken);
         } catch (error) {
-          await discardBody(request);
           if (!(error instanceof AppError)) throw error;
           // What exporters read in the place of our own form of errors.
           if (error.status === 503) response.set('Retry-After', '1');
@@ -71,83 +65,79 @@ function typeOf(request: Request): BodyType {
   });
 }
 
-/** Gives the answer of OTLP: empty, or how many records will not become rows. */
+/** Returns the answer of OTLP: empty, or how many records will not become rows. Throws `REQUEST_INVALID`. */
 async function take(
-  request: Request,
-  response: Response,
+  body: PushedBody,
   type: BodyType,
-  { pushFiles, ingest, maxLine, serviceMeans }: OtlpDeps,
-  memory: ReturnType<typeof createMemory>,
+  pin: string | null,
+  deps: OtlpDeps,
 ): Promise<Record<string, unknown>> {
-  const { project: pin } = accessOf(response);
-  const { noRoom } = ingest.status();
-  if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
-  allowLongBody(request);
-  const body = await readBody(request, memory);
-  let decoded = 0;
+  const bytes = await body.whole();
+  const writer = createWriter(body, pin, deps);
   try {
-    const bytes = Buffer.concat(body.blocks);
-    memory.take(bytes.length * DECODED);
-    decoded = bytes.length * DECODED;
-    const services = read(bytes, type, serviceMeans);
-    const lines = services.flatMap((each) => each.lines);
-    for (const [source, blocks] of bySource(services, serviceMeans))
-      await pushFiles.append(source, pin === null ? blocks : [stamped(blocks, pin)]);
-    const faults = lines.flatMap((line) => faultOf(line, maxLine) ?? []);
-    if (faults.length === 0) return {};
-    return {
-      partialSuccess: {
-        rejectedLogRecords: String(faults.length),
-        errorMessage: `Kept as rejected lines: ${[...new Set(faults)].join(', ')}.`,
-      },
-    };
-  } finally {
-    memory.give(decoded);
-    body.release();
-  }
-}
-
-/** Throws `REQUEST_INVALID`. */
-function read(bytes: Buffer, type: BodyType, serviceMeans: ServiceMeans): ServiceLines[] {
-  try {
-    const request = type === 'application/json' ? parse(bytes) : decodeRequest(bytes);
-    return linesOf(request, (service) => (serviceMeans === 'project' ? service : null));
+    for (const part of type === 'application/json' ? jsonParts(bytes) : protobufParts(bytes)) {
+      await body.turn(writer.take(part));
+    }
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     const reason = cause instanceof RecordInvalid ? cause.message : 'got something else';
     throw new AppError('REQUEST_INVALID', {
       detail: `Expected an ExportLogsServiceRequest of OTLP as ${type}; ${reason}.`,
       cause,
     });
   }
+  const { faults } = writer;
+  const rejected = [...faults.values()].reduce((sum, count) => sum + count, 0);
+  if (rejected === 0) return {};
+  return {
+    partialSuccess: {
+      rejectedLogRecords: String(rejected),
+      errorMessage: `Kept as rejected lines: ${[...faults.keys()].join(', ')}.`,
+    },
+  };
 }
 
-function parse(bytes: Buffer): ExportLogsServiceRequest {
-  const value: unknown = JSON.parse(bytes.toString());
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RecordInvalid('got no object');
-  return value;
-}
+/** Makes a line of each record, and counts the lines that will be rejected by what is wrong with them. */
+function createWriter(body: PushedBody, pin: string | null, { maxLine, serviceMeans }: OtlpDeps) {
+  const faults = new Map<string, number>();
+  let resource: Shared = sharedOf(undefined);
+  let scope = resource;
+  let into: { lines: PushedLines; write: (bytes: Buffer) => void } | null = null;
 
-function bySource(
-  services: readonly ServiceLines[],
-  serviceMeans: ServiceMeans,
-): Map<Source, Buffer[]> {
-  const blocks = new Map<Source, Buffer[]>();
-  for (const { service, lines } of services) {
-    if (lines.length === 0) continue;
+  const open = (service: string | null) => {
     const name = (service ?? '').toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
-    const source = serviceMeans === 'source' && isSource(name) ? name : SOURCE;
-    const list = blocks.get(source) ?? [];
-    list.push(Buffer.from(lines.join('')));
-    blocks.set(source, list);
-  }
-  return blocks;
+    const lines = body.linesOf(serviceMeans === 'source' && isSource(name) ? name : SOURCE);
+    const plain = (bytes: Buffer) => lines.write(bytes);
+    return { lines, write: pin === null ? plain : stamp(pin, plain) };
+  };
+
+  return {
+    faults: faults as ReadonlyMap<string, number>,
+    /** Returns the lines that were written to, if any. */
+    take(part: Part): PushedLines | undefined {
+      if (part.kind === 'pause') return into?.lines;
+      body.count(1);
+      if (part.kind === 'resource') {
+        resource = sharedOf(part.resource);
+        into = null;
+      } else if (part.kind === 'scope') scope = withScope(resource, part.scope);
+      else {
+        into ??= open(resource.service);
+        const project = serviceMeans === 'project' ? resource.service : null;
+        const line = Buffer.from(`${lineOf(part.record, scope, project)}\n`);
+        const fault = faultOf(line, maxLine);
+        if (fault !== null) faults.set(fault, (faults.get(fault) ?? 0) + 1);
+        into.write(line);
+      }
+      return into?.lines;
+    },
+  };
 }
 
 /** Why a line will be rejected; null for a line that becomes a row. */
-function faultOf(line: string, maxLine: number): string | null {
-  if (Buffer.byteLength(line) - 1 > maxLine) return `longer than ${maxLine} bytes`;
-  const [, year = ''] = /^\{"timestamp":"(\d+)-/.exec(line) ?? [];
+function faultOf(line: Buffer, maxLine: number): string | null {
+  if (line.length - 1 > maxLine) return `longer than ${maxLine} bytes`;
+  const [, year = ''] = /^\{"timestamp":"(\d+)-/.exec(line.toString('latin1', 0, 40)) ?? [];
   return year !== '' && (year.length > 4 || year >= HORIZON) ? `of the year ${year}` : null;
 }
 

@@ -1,12 +1,5 @@
-import type { AnyValue, ExportLogsServiceRequest, KeyValue, LogRecord } from './messages.ts';
-
-/** The lines of the records of one service. */
-export interface ServiceLines {
-  /** The resource's `service.name`; null without one. */
-  readonly service: string | null;
-  /** A line for each record, with its newline. */
-  readonly lines: readonly string[];
-}
+import type { AnyValue, KeyValue, LogRecord } from './messages.ts';
+import type { Resource, Scope } from './parts.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type Members = Readonly<Record<string, Json | undefined>>;
@@ -17,53 +10,62 @@ const MAX_DEPTH = 100;
 /** A record that cannot be made a line. */
 export class RecordInvalid extends Error {}
 
-/**
- * A line for each record, in their order. Its metadata has what OTLP calls `attributes`, `resource`, `scope`, `severity_text`,
- * `severity_number`, `trace_id`, `span_id` and `event_name`, without what a record does not have. Throws RecordInvalid.
- */
-export function linesOf(
-  { resourceLogs }: ExportLogsServiceRequest,
-  projectOf: (service: string | null) => string | null,
-): ServiceLines[] {
-  return listOf(resourceLogs).map(({ resource, scopeLogs }) => {
-    const attributes = record(resource?.attributes);
-    const name = attributes?.['service.name'];
-    const service = typeof name === 'string' && name !== '' ? name : null;
-    const project = projectOf(service);
-    const lines = listOf(scopeLogs).flatMap(({ scope, logRecords }) => {
-      const own: Members = {
-        name: scope?.name || undefined,
-        version: scope?.version || undefined,
-        attributes: record(scope?.attributes),
-      };
-      const shared = { resource: attributes, scope: isEmpty(own) ? undefined : (own as Json) };
-      return listOf(logRecords).map((log) => `${JSON.stringify(lineOf(log, shared, project))}\n`);
-    });
-    return { service, lines };
-  });
+/** A resource or a scope as the lines of its records have it. */
+export interface Shared {
+  /** The resource's `service.name`; null without one. */
+  readonly service: string | null;
+  /** The texts of members of the metadata. */
+  readonly texts: readonly string[];
 }
 
-function lineOf(log: LogRecord, shared: Members, project: string | null): Members {
+/** Returns what the records of a resource share. Throws RecordInvalid. */
+export function sharedOf(resource: Resource | undefined): Shared {
+  const attributes = record(objectOf(resource ?? {}).attributes);
+  const name = attributes?.['service.name'];
+  const service = typeof name === 'string' && name !== '' ? name : null;
+  return { service, texts: attributes ? [`"resource":${JSON.stringify(attributes)}`] : [] };
+}
+
+/** Returns the same with a scope. Throws RecordInvalid. */
+export function withScope(shared: Shared, scope: Scope | undefined): Shared {
+  const { name, version, attributes } = objectOf(scope ?? {});
+  const own: Members = {
+    name: name || undefined,
+    version: version || undefined,
+    attributes: record(attributes),
+  };
+  if (isEmpty(own)) return shared;
+  return { ...shared, texts: [...shared.texts, `"scope":${JSON.stringify(own)}`] };
+}
+
+/**
+ * Returns the line of a record, without a newline. Its metadata has what OTLP calls `attributes`, `resource`, `scope`, `severity_text`,
+ * `severity_number`, `trace_id`, `span_id` and `event_name`, without what a record does not have. Throws RecordInvalid.
+ */
+export function lineOf(given: LogRecord, { texts }: Shared, project: string | null): string {
+  const log = objectOf(given);
   const { body } = log;
   const message = isAbsent(body) || Object.keys(objectOf(body)).length === 0 ? '' : toJson(body);
   const isText = typeof message === 'string';
-  return {
+  const entry: Members = {
     timestamp: momentOf(log.timeUnixNano) ?? momentOf(log.observedTimeUnixNano),
     project: project ?? undefined,
     event_message: isText ? message : JSON.stringify(message),
-    metadata: {
-      severity_text: log.severityText || undefined,
-      severity_number: log.severityNumber || undefined,
-      trace_id: log.traceId || undefined,
-      span_id: log.spanId || undefined,
-      event_name: log.eventName || undefined,
-      flags: log.flags || undefined,
-      dropped_attributes_count: log.droppedAttributesCount || undefined,
-      attributes: record(log.attributes),
-      body: isText ? undefined : message,
-      ...shared,
-    } as Json,
   };
+  const own = JSON.stringify({
+    severity_text: log.severityText || undefined,
+    severity_number: log.severityNumber || undefined,
+    trace_id: log.traceId || undefined,
+    span_id: log.spanId || undefined,
+    event_name: log.eventName || undefined,
+    flags: log.flags || undefined,
+    dropped_attributes_count: log.droppedAttributesCount || undefined,
+    attributes: record(log.attributes),
+    body: isText ? undefined : message,
+  });
+  // The shared texts are written once a resource, however many records it has.
+  const metadata = [own.slice(1, -1), ...texts].filter((text) => text !== '').join(',');
+  return `${JSON.stringify(entry).slice(0, -1)},"metadata":{${metadata}}}`;
 }
 
 /** Undefined where nothing is in it. */

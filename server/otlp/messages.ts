@@ -33,28 +33,16 @@ export interface LogRecord {
   readonly eventName?: string;
 }
 
-export interface ExportLogsServiceRequest {
-  readonly resourceLogs?: readonly {
-    readonly resource?: { readonly attributes?: readonly KeyValue[] };
-    readonly scopeLogs?: readonly {
-      readonly scope?: {
-        readonly name?: string;
-        readonly version?: string;
-        readonly attributes?: readonly KeyValue[];
-      };
-      readonly logRecords?: readonly LogRecord[];
-    }[];
-  }[];
-}
-
 /**
  * `[type, number]` of each field; a list in a list: it is repeated. `text` is bytes on the way, so that some that are not UTF-8 make U+FFFD of
  * themselves and do not lose the whole request; `hex` is bytes, too.
  */
-type Fields = Readonly<Record<string, readonly [string, number] | readonly [[string], number]>>;
+export type Fields = Readonly<
+  Record<string, readonly [string, number] | readonly [[string], number]>
+>;
 
 /** The messages of OTLP that have a part in logs. Fields that nothing is made of are left out, and passed over. */
-const MESSAGES: Readonly<Record<string, Fields>> = {
+export const MESSAGES = {
   ExportLogsServiceRequest: { resourceLogs: [['ResourceLogs'], 1] },
   ResourceLogs: { resource: ['Resource', 1], scopeLogs: [['ScopeLogs'], 2] },
   Resource: { attributes: [['KeyValue'], 1] },
@@ -89,65 +77,128 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   ArrayValue: { values: [['AnyValue'], 1] },
   KeyValueList: { values: [['KeyValue'], 1] },
   KeyValue: { key: ['text', 1], value: ['AnyValue', 2] },
-  ExportLogsServiceResponse: { partialSuccess: ['ExportLogsPartialSuccess', 1] },
-  ExportLogsPartialSuccess: { rejectedLogRecords: ['int64', 1], errorMessage: ['string', 2] },
-  Status: { code: ['int32', 1], message: ['string', 2] },
+} as const satisfies Readonly<Record<string, Fields>>;
+
+export type MessageName = keyof typeof MESSAGES;
+
+type ScalarType =
+  | 'text'
+  | 'hex'
+  | 'bytes'
+  | 'fixed64'
+  | 'fixed32'
+  | 'double'
+  | 'int32'
+  | 'uint32'
+  | 'int64'
+  | 'bool';
+
+const [VARINT, FIXED64, LENGTH_DELIMITED, FIXED32] = [0, 1, 2, 5];
+
+/** How the value of a scalar type is on the wire, and how it is read as OTLP's JSON has it: whole numbers of 64 bits as text. */
+const SCALARS: Readonly<
+  Record<ScalarType, readonly [number, (reader: protobuf.Reader) => unknown]>
+> = {
+  text: [LENGTH_DELIMITED, (reader) => encoded(reader, 'utf8')],
+  hex: [LENGTH_DELIMITED, (reader) => encoded(reader, 'hex')],
+  bytes: [LENGTH_DELIMITED, (reader) => encoded(reader, 'base64')],
+  fixed64: [FIXED64, (reader) => String(reader.fixed64())],
+  fixed32: [FIXED32, (reader) => reader.fixed32()],
+  double: [FIXED64, (reader) => reader.double()],
+  int32: [VARINT, (reader) => reader.int32()],
+  uint32: [VARINT, (reader) => reader.uint32()],
+  int64: [VARINT, (reader) => String(reader.int64())],
+  bool: [VARINT, (reader) => reader.bool()],
 };
 
-/** Types whose values are bytes in protobuf, and text in JSON, in this encoding. */
-const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
-  text: 'utf8',
-  hex: 'hex',
-  bytes: 'base64',
-};
+function encoded(reader: protobuf.Reader, encoding: BufferEncoding): string {
+  const { buffer, byteOffset, length } = reader.bytes();
+  return Buffer.from(buffer, byteOffset, length).toString(encoding);
+}
 
+interface Field {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly wire: number;
+  /** Reads a scalar; null: the value is a message of this type. */
+  readonly read: ((reader: protobuf.Reader) => unknown) | null;
+  readonly type: string;
+}
+
+/** The fields of each message by their numbers. */
+const BY_NUMBER: ReadonlyMap<string, ReadonlyMap<number, Field>> = new Map(
+  Object.entries(MESSAGES).map(([message, fields]) => [
+    message,
+    new Map(
+      Object.entries(fields as Fields).map(([name, [given, number]]) => {
+        const [type, isList] = typeof given === 'string' ? [given, false] : [given[0], true];
+        const [wire, read] = SCALARS[type as ScalarType] ?? [LENGTH_DELIMITED, null];
+        return [number, { name, isList, wire, read, type }];
+      }),
+    ),
+  ]),
+);
+
+/**
+ * Returns a message as OTLP's JSON has it. `count` is called before each of its fields is read, at any depth, so that it can throw before a
+ * message becomes too many objects. Throws what is wrong with the bytes.
+ */
+export function decodeMessage(name: MessageName, bytes: Uint8Array, count: () => void): object {
+  const reader = protobuf.Reader.create(bytes);
+  return decoded(name, reader, reader.len, count, 0);
+}
+
+/** Messages within each other. Each level of an OTLP value takes three. */
+const MAX_DEPTH = 1000;
+
+function decoded(
+  type: string,
+  reader: protobuf.Reader,
+  end: number,
+  count: () => void,
+  depth: number,
+): object {
+  if (depth > MAX_DEPTH) throw new Error('too many messages within each other');
+  const fields = BY_NUMBER.get(type);
+  const message: Record<string, unknown> = {};
+  while (reader.pos < end) {
+    count();
+    const tag = reader.uint32();
+    const field = fields?.get(tag >>> 3);
+    if (field?.wire !== (tag & 7)) {
+      reader.skipType(tag & 7);
+      continue;
+    }
+    const value = field.read?.(reader) ?? within(field.type, reader, count, depth);
+    if (!field.isList) message[field.name] = value;
+    else if (message[field.name]) (message[field.name] as unknown[]).push(value);
+    else message[field.name] = [value];
+  }
+  if (reader.pos > end) throw new Error('a field is longer than its message');
+  return message;
+}
+
+function within(type: string, reader: protobuf.Reader, count: () => void, depth: number): object {
+  const length = reader.uint32();
+  if (reader.pos + length > reader.len) throw new Error('a message is cut off');
+  return decoded(type, reader, reader.pos + length, count, depth + 1);
+}
+
+/** The answers, for the encoder. */
 const root = protobuf.Root.fromJSON({
-  nested: Object.fromEntries(
-    Object.entries(MESSAGES).map(([name, fields]) => [
-      name,
-      {
-        // A value that is set has to be told from one that is not.
-        ...(name === 'AnyValue' ? { oneofs: { value: { oneof: Object.keys(fields) } } } : {}),
-        fields: Object.fromEntries(
-          Object.entries(fields).map(([field, [type, id]]) => [
-            field,
-            typeof type === 'string'
-              ? { type: type in ENCODINGS ? 'bytes' : type, id }
-              : { type: type[0], id, rule: 'repeated' },
-          ]),
-        ),
+  nested: {
+    ExportLogsServiceResponse: {
+      fields: { partialSuccess: { type: 'ExportLogsPartialSuccess', id: 1 } },
+    },
+    ExportLogsPartialSuccess: {
+      fields: {
+        rejectedLogRecords: { type: 'int64', id: 1 },
+        errorMessage: { type: 'string', id: 2 },
       },
-    ]),
-  ),
+    },
+    Status: { fields: { code: { type: 'int32', id: 1 }, message: { type: 'string', id: 2 } } },
+  },
 });
-
-/** What a request holds, of what is asked for in protobuf, as OTLP's JSON has it. Throws what is wrong with the bytes. */
-export function decodeRequest(bytes: Buffer): ExportLogsServiceRequest {
-  const type = root.lookupType('ExportLogsServiceRequest');
-  const message = type.toObject(type.decode(bytes), { longs: String });
-  return asJson('ExportLogsServiceRequest', message) as ExportLogsServiceRequest;
-}
-
-/** A decoded message with text in place of its bytes. */
-function asJson(name: string, message: Readonly<Record<string, unknown>>): object {
-  const fields = MESSAGES[name] ?? {};
-  const read = (type: string, value: unknown): unknown => {
-    const encoding = ENCODINGS[type];
-    if (encoding) return Buffer.from(value as Uint8Array).toString(encoding);
-    return type in MESSAGES ? asJson(type, value as Record<string, unknown>) : value;
-  };
-  return Object.fromEntries(
-    Object.entries(message).map(([field, value]) => {
-      const [type = ''] = fields[field] ?? [];
-      return [
-        field,
-        typeof type === 'string'
-          ? read(type, value)
-          : (value as unknown[]).map((each) => read(type[0], each)),
-      ];
-    }),
-  );
-}
 
 /** A message in protobuf, of its JSON. */
 export function encodeMessage(

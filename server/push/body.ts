@@ -3,120 +3,49 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '../errors.ts';
-import { type ArraySplitter, createCutter } from './array-splitter.ts';
+import type { Holding } from './memory.ts';
 
-/** Bytes of a body as it is sent: what Logflare takes; Vector sends batches of 10 MB at most. */
+/** Bytes of a body as it is sent: Logflare's limit. Vector sends at most 10 MB. */
 export const MAX_SENT_BYTES = 12e6;
-/** Bytes that it may hold once it is unpacked; log lines pack to a tenth, a bomb to a thousandth. */
+/** Bytes of a body once it is unpacked. Log lines pack to a tenth, a bomb to a thousandth. */
 export const MAX_UNPACKED_BYTES = 32e6;
-/** Bytes of a body that are held at a time, whatever the size of the pieces that it comes in. */
-const BLOCK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** Memory of a decompressor beside its chunk. */
+const GZIP_BYTES = 64 * 1024;
+/** Brotli's window grows with what it unpacks, up to this. */
+const BROTLI_BYTES = 16 * 1024 * 1024;
+/** Where the length of a body is not known, its buffer begins with this. */
+const FIRST_BYTES = 256 * 1024;
 const LINGER_MS = 5000;
 
-/** How many bytes of bodies may be held at a time, those that wait for the disk included. */
-export interface Memory {
-  /** Throws `PUSH_OVERLOADED` when they are not there. */
-  take(bytes: number): void;
-  give(bytes: number): void;
-}
-
-export function createMemory(maxBytes: number): Memory {
-  let left = maxBytes;
-  return {
-    take(bytes) {
-      if (bytes > left) throw new AppError('PUSH_OVERLOADED');
-      left -= bytes;
-    },
-    give(bytes) {
-      left += bytes;
-    },
-  };
-}
-
-/** A body in pieces, as whole lines where these were asked for. `release` must be called once it is of no use any more. */
-export interface PushedLines {
-  readonly blocks: readonly Buffer[];
-  release(): void;
-}
-
 /**
- * Reads a body, unpacks it, and makes lines of it as it comes in. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
- * `PUSH_OVERLOADED`, or `REQUEST_INVALID` when it cannot be read.
+ * Reads a body and unpacks it, chunk by chunk. Whoever takes the chunks may change them. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
+ * `PUSH_OVERLOADED`, or `REQUEST_INVALID` where it cannot be read.
  */
-export async function readLines(
+export async function* chunksOf(
   request: IncomingMessage,
-  memory: Memory,
-  { keepsObject = false, isLogpush = false } = {},
-): Promise<PushedLines & { readonly object: string | null; readonly areLines: boolean }> {
-  const type = request.headers['content-type'] ?? '';
-  // Whatever its first byte is. Logpush calls its lines plain text.
-  const areLines =
-    /^application\/x-ndjson\b/i.test(type) || (isLogpush && !/^application\/json\b/i.test(type));
-  const cutter = createCutter(areLines, keepsObject);
-  const { take, end } = cutter;
-  const lines = await readBlocks(request, memory, { take, end, last: Buffer.from('\n') });
-  return { ...lines, object: cutter.object, areLines };
-}
-
-/** Reads a body and unpacks it. Throws as `readLines` does. */
-export function readBody(request: IncomingMessage, memory: Memory): Promise<PushedLines> {
-  return readBlocks(request, memory, { take() {}, end() {}, last: null });
-}
-
-/** What becomes of a body as it comes in. */
-interface Reading extends Pick<ArraySplitter, 'take' | 'end'> {
-  /** What stands behind a body that is not empty. */
-  readonly last: Buffer | null;
-}
-
-async function readBlocks(
-  request: IncomingMessage,
-  memory: Memory,
-  reading: Reading,
-): Promise<PushedLines> {
-  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  holding: Holding,
+): AsyncGenerator<Buffer, void> {
   const unpacker = unpackerOf(request.headers['content-encoding']);
-  if (length > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
-
-  const blocks: Buffer[] = [];
-  let block = Buffer.alloc(0);
-  let [held, filled, size] = [0, 0, 0];
-  const addBlock = () => {
-    // With room for the newline behind the last line.
-    const bytes = unpacker ? BLOCK_BYTES : Math.min(BLOCK_BYTES, length - size + 1 || BLOCK_BYTES);
-    memory.take(bytes);
-    held += bytes;
-    block = Buffer.allocUnsafeSlow(bytes);
-    blocks.push(block);
-    filled = 0;
-  };
-  const add = (bytes: Buffer) => {
-    for (let from = 0; from < bytes.length; ) {
-      if (filled === block.length) addBlock();
-      const copied = bytes.copy(block, filled, from);
-      reading.take(block.subarray(filled, filled + copied));
-      filled += copied;
-      size += copied;
-      from += copied;
-    }
-  };
-
+  const declared = request.headers['content-length'];
+  if (Number(declared) > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
+  holding.add(Math.min(Number(declared ?? CHUNK_BYTES), CHUNK_BYTES) + (unpacker ? GZIP_BYTES : 0));
   const source: Readable = unpacker ? unpacked(request, unpacker) : request;
   const maxBytes = unpacker ? MAX_UNPACKED_BYTES : MAX_SENT_BYTES;
+  let [size, window] = [0, 0];
   try {
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
-      if (size + chunk.length > maxBytes)
-        throw tooLarge(maxBytes, unpacker ? 'unpacked' : 'as it is sent');
-      add(chunk);
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes, unpacker ? 'unpacked' : 'as it is sent');
       if (unpacker) checkSent(unpacker);
+      if (unpacker?.encoding === 'br' && window < BROTLI_BYTES) {
+        holding.add(chunk.length);
+        window += chunk.length;
+      }
+      yield chunk;
     }
     if (unpacker) checkSent(unpacker);
-    reading.end([...blocks.slice(0, -1), block.subarray(0, filled)]);
-    if (size > 0 && reading.last) add(reading.last);
-    if (blocks.length > 0) blocks[blocks.length - 1] = block.subarray(0, filled);
-    return { blocks, release: () => memory.give(held) };
   } catch (error) {
-    memory.give(held);
     throw error instanceof AppError ? error : unreadable(request, error);
   } finally {
     if (unpacker) request.unpipe(unpacker.stream);
@@ -124,9 +53,36 @@ async function readBlocks(
   }
 }
 
+/** Reads a body into one buffer. Throws as `chunksOf` does. */
+export async function wholeOf(
+  request: IncomingMessage,
+  chunks: AsyncIterable<Buffer>,
+  holding: Holding,
+): Promise<Buffer> {
+  const declared = isPacked(request) ? undefined : request.headers['content-length'];
+  const length = Number(declared ?? MAX_UNPACKED_BYTES);
+  const sizes = [Math.min(length, FIRST_BYTES), Math.min(length, MAX_UNPACKED_BYTES)];
+  let whole: Buffer = Buffer.alloc(0);
+  let size = 0;
+  for await (const chunk of chunks) {
+    holding.add(chunk.length);
+    if (size + chunk.length > whole.length) {
+      // The system gives memory to those pages alone that are written to.
+      const larger = Buffer.allocUnsafeSlow(
+        sizes.find((each) => each >= size + chunk.length) ?? MAX_UNPACKED_BYTES,
+      );
+      whole.copy(larger, 0, 0, size);
+      whole = larger;
+    }
+    chunk.copy(whole, size);
+    size += chunk.length;
+  }
+  return whole.subarray(0, size);
+}
+
 /**
- * Reads on to the end of a request that is refused, for a while, and keeps nothing of it: a client that is still sending
- * would meet a closed connection, and not see why.
+ * Reads a refused request on for up to 5 s and drops its bytes: a client that still sends would meet a closed connection, and not see why
+ * it was refused.
  */
 export async function discardBody(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
@@ -135,21 +91,36 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
   await Promise.race([closed, delay(LINGER_MS, undefined, { ref: false })]);
 }
 
+export function tooLarge(max: number, what: string, unit = 'bytes', more = ''): AppError {
+  return new AppError('BODY_TOO_LARGE', {
+    detail: `Expected a body of at most ${max} ${unit} ${what}, got a larger one.${more}`,
+  });
+}
+
 interface Unpacker {
   readonly stream: ReturnType<typeof createGunzip>;
   readonly encoding: string;
 }
 
-const OPTIONS = { chunkSize: BLOCK_BYTES };
+const OPTIONS = { chunkSize: CHUNK_BYTES };
 const UNPACKERS: Readonly<Record<string, () => Unpacker['stream']>> = {
   gzip: () => createGunzip(OPTIONS),
   deflate: () => createInflate(OPTIONS),
   br: () => createBrotliDecompress(OPTIONS),
 };
 
-function unpackerOf(header: string | undefined): Unpacker | null {
+function encodingOf(header: string | undefined): string {
   const encoding = (header ?? '').trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') return null;
+  return encoding === 'identity' ? '' : encoding;
+}
+
+function isPacked({ headers }: IncomingMessage): boolean {
+  return encodingOf(headers['content-encoding']) !== '';
+}
+
+function unpackerOf(header: string | undefined): Unpacker | null {
+  const encoding = encodingOf(header);
+  if (encoding === '') return null;
   const make = Object.hasOwn(UNPACKERS, encoding) ? UNPACKERS[encoding] : undefined;
   if (make) return { stream: make(), encoding };
   const detail = `Expected the Content-Encoding ${Object.keys(UNPACKERS).join(', ')} or none, got ${JSON.stringify(encoding.slice(0, 100))}.`;
@@ -166,12 +137,6 @@ function unpacked(request: IncomingMessage, { stream }: Unpacker): Readable {
 
 function checkSent({ stream }: Unpacker): void {
   if (stream.bytesWritten > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
-}
-
-function tooLarge(maxBytes: number, when: string): AppError {
-  return new AppError('BODY_TOO_LARGE', {
-    detail: `Expected a body of at most ${maxBytes} bytes ${when}, got a larger one.`,
-  });
 }
 
 function unreadable(request: IncomingMessage, cause: unknown): AppError {

@@ -1,30 +1,26 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { type Ingest, isSource, type LineFormat, type Source } from '../../ingest/index.ts';
+import type { Request, RequestHandler } from 'express';
+import { isSource, type LineFormat, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
-import { AppError } from '../errors.ts';
 import { optional, POST, type Route } from '../http/route.ts';
-import { allowLongBody } from '../http/server.ts';
-import { createMemory, discardBody, readLines } from './body.ts';
-import { type Form, formed } from './forms.ts';
-import { namedSource, projectOf, sourceIn, sourceOf } from './source.ts';
-import type { PushFiles } from './spool.ts';
-import { asObjects, stamped, withDefault } from './stamp.ts';
+import type { Door } from './door.ts';
+import type { Form } from './rewrite.ts';
+import { namedSource, PARAMETERS, projectOf, sourceIn, sourceOf } from './source.ts';
+import { takeLines } from './take-lines.ts';
 
+export { createDoor, type Door, type PushedBody } from './door.ts';
+export type { PushedLines } from './pushed-lines.ts';
 export { openPushFiles, type PushFiles } from './spool.ts';
 export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
 export { isPushPath } from './spool-file.ts';
+export { stamp } from './stamp.ts';
 
 export interface PushDeps {
+  readonly door: Door;
   /** Bytes of the longest line that is stored. */
   readonly maxLine: number;
-  readonly pushFiles: Pick<PushFiles, 'append'>;
-  readonly ingest: Pick<Ingest, 'status'>;
   /** The form of the lines of each source. */
   readonly formats: Readonly<Record<Source, LineFormat>>;
 }
-
-/** Five bodies of the greatest size, or some thousand of the usual ones; those beyond are told to come again. */
-const MEMORY_BYTES = 64e6;
 
 const PROJECT = optional('project', 'string', 'the project of lines that name none');
 
@@ -69,60 +65,44 @@ export function pushRoutes(deps: PushDeps): Route[] {
  * way of all lines, and the answer comes when they are safe there. With the token of one project they are that project's,
  * whatever they say themselves.
  */
-function takesPushes({ pushFiles, ingest, formats, maxLine }: PushDeps) {
-  const memory = createMemory(MEMORY_BYTES);
+function takesPushes({ door, formats, maxLine }: PushDeps) {
   return (form: Form): RequestHandler<{ source?: string }> =>
     async function takePush(request, response) {
-      try {
-        await take(request, response, form);
-      } catch (error) {
-        await discardBody(request);
-        throw error;
-      }
+      const { project: pin } = accessOf(response);
+      await door.receive(request, async (body) => {
+        const name = namedSource(request, request.params.source);
+        // An operator's source may have the name of a form.
+        const isOwn = name === null && isSource(form);
+        const named = isOwn ? form : name === null ? null : sourceOf(name);
+        const areLines = isNdjson(request, isOwn ? 'events' : form);
+        // JSON at Logpush's path is an event, as everywhere.
+        const read = isOwn || (form === 'cloudflare' && !areLines) ? 'events' : form;
+        const project = projectOf(request.url, pin);
+        await takeLines(body, {
+          areLines,
+          wanted: named === null ? PARAMETERS : [],
+          maxLine,
+          pin,
+          destination(texts) {
+            const source = named ?? sourceOf(texts && sourceIn(texts));
+            const format = formats[source] ?? 'json';
+            const rewriting = {
+              form: read,
+              format,
+              maxLine,
+              project: pin === null ? project : null,
+            };
+            return { source, rewriting };
+          },
+        });
+      });
       response.json({ message: 'Logged!' });
     };
-
-  async function take(request: Request<{ source?: string }>, response: Response, form: Form) {
-    const name = namedSource(request, request.params.source);
-    // A source of an operator's may be called as the path of a form is.
-    if (name === null && isSource(form)) return store(request, response, 'events', form);
-    return store(request, response, form, name === null ? null : sourceOf(name));
-  }
-
-  async function store(
-    request: Request<{ source?: string }>,
-    response: Response,
-    form: Form,
-    named: Source | null,
-  ) {
-    const { project: pin } = accessOf(response);
-    const project = projectOf(request.url, pin);
-    const { noRoom } = ingest.status();
-    if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
-    allowLongBody(request);
-    const lines = await readLines(request, memory, {
-      keepsObject: named === null,
-      isLogpush: form === 'cloudflare',
-    });
-    try {
-      const source = named ?? sourceOf(lines.object === null ? null : sourceIn(lines.object));
-      if (lines.blocks.length === 0) return;
-      // JSON at Logpush's path is an event, as everywhere.
-      const read = form === 'cloudflare' && !lines.areLines ? 'events' : form;
-      const events = formed(lines.blocks, read, maxLine);
-      const blocks = formats[source] === 'cri' ? asObjects(events) : events;
-      await pushFiles.append(source, ofProject(blocks, pin, project));
-    } finally {
-      lines.release();
-    }
-  }
 }
 
-function ofProject(
-  blocks: readonly Buffer[],
-  pin: string | null,
-  project: string | null,
-): readonly Buffer[] {
-  if (pin !== null) return [stamped(blocks, pin)];
-  return project === null ? blocks : [withDefault(blocks, project)];
+/** Whether a body is lines, whatever its first byte is. Logpush calls its lines plain text. */
+function isNdjson({ headers }: Request<{ source?: string }>, form: Form): boolean {
+  const type = headers['content-type'] ?? '';
+  if (/^application\/x-ndjson\b/i.test(type)) return true;
+  return form === 'cloudflare' && !/^application\/json\b/i.test(type);
 }

@@ -4,7 +4,6 @@ import { allSources, type Source, type SupabaseSource } from '../../ingest/index
 import { projectName } from '../config/parse.ts';
 import { bracketed, searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
-import { membersOf, textOf } from '../records/object-text.ts';
 
 /** The sources as Logflare calls them, so that what ships to Logflare need not be told other names. */
 export const LOGFLARE_NAMES: Readonly<Record<SupabaseSource, string>> = {
@@ -42,8 +41,8 @@ export function logflareName(source: Source): string {
   return (LOGFLARE_NAMES as Readonly<Record<Source, string>>)[source] ?? source;
 }
 
-/** Logflare's parameters. */
-const PARAMETERS = ['source_name', 'source', 'collection_name', 'collection'];
+/** Logflare's parameters, and the members of an object, that name a source. */
+export const PARAMETERS = ['source_name', 'source', 'collection_name', 'collection'];
 
 /** The name of a source that a request's URL or headers have; null when it has none. Throws `PARAMETER_INVALID` for several. */
 export function namedSource(
@@ -63,11 +62,10 @@ export function namedSource(
   return name ?? (typeof header === 'string' ? header : null);
 }
 
-/** The name of a source that an object has which was pushed, as some clients of Logflare send it; null without one. */
-export function sourceIn(body: string): string | null {
-  const members = membersOf(body) ?? [];
+/** The name of a source among the texts of an object's members, as some clients of Logflare send it; null without one. */
+export function sourceIn(texts: ReadonlyMap<string, string>): string | null {
   for (const parameter of PARAMETERS) {
-    const name = textOf(members, parameter);
+    const name = texts.get(parameter);
     if (name) return name;
   }
   return null;

@@ -8,7 +8,7 @@ import {
   type Sink,
 } from '../../ingest/index.ts';
 import type { Store } from '../store/index.ts';
-import { isPushPath, pushFolder, type SealedFile, sync } from './spool-file.ts';
+import { isPartName, isPushPath, pushFolder, type SealedFile, sync } from './spool-file.ts';
 
 export interface SpoolCleanupOptions {
   /** The drop folder. */
@@ -141,6 +141,7 @@ export async function recoverSpool(
   return left;
 }
 
+/** The files of pushed lines. It removes those that were not published. */
 async function pushPaths(logs: string): Promise<string[]> {
   const paths: string[] = [];
   for (const source of allSources()) {
@@ -152,7 +153,10 @@ async function pushPaths(logs: string): Promise<string[]> {
     );
     for (const entry of names) {
       const path = `${pushFolder(source)}/${entry.name}`;
-      if (entry.isFile() && isPushPath(path)) paths.push(path);
+      if (!entry.isFile()) continue;
+      if (isPushPath(path)) paths.push(path);
+      // No client was told that its lines are safe.
+      else if (isPartName(entry.name)) await rm(join(logs, path));
     }
   }
   return paths;

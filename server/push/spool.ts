@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { allSources, type IngestLog, type Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import type { SpoolCleanup } from './spool-cleanup.ts';
-import { createPushFile, type PushFile } from './spool-file.ts';
+import { createPushFile, createSeparateFile, type PushFile } from './spool-file.ts';
 
 export interface PushFiles {
   /**
@@ -10,8 +10,18 @@ export interface PushFiles {
    * next write. Throws `STORAGE_UNAVAILABLE`; then some of the lines may be there, and are stored.
    */
   append(source: Source, lines: readonly Buffer[]): Promise<void>;
+  /** Opens a file for the lines of one large body, which need not be held then. Throws `STORAGE_UNAVAILABLE`, as its methods do. */
+  openSeparate(source: Source): Promise<SeparateFile>;
   /** Ends with the lines that are on their way. */
   close(): Promise<void>;
+}
+
+/** A file of the lines of one body: all of them are stored once it is published, and none before. */
+export interface SeparateFile {
+  append(lines: readonly Buffer[]): Promise<void>;
+  publish(): Promise<void>;
+  /** Removes the file, unless it was published. */
+  discard(): Promise<void>;
 }
 
 export interface PushFilesOptions {
@@ -34,10 +44,16 @@ const SPARE_BYTES = 4 * 1024 * 1024;
 
 /** Opens the files that pushed lines go to; one is made for a source when the first lines come. */
 export function openPushFiles(options: PushFilesOptions): PushFiles {
+  let isClosed = false;
+  const separate = new Set<{ readonly size: number }>();
   const kept = (): number =>
-    [...writers.values()].reduce((sum, { size }) => sum + size, options.removal.bytes());
+    [...writers.values(), ...separate].reduce(
+      (sum, { size }) => sum + size,
+      options.removal.bytes(),
+    );
+  const room: Room = (bytes) => checkRoom(options, kept() + bytes);
   const writers: ReadonlyMap<Source, Writer> = new Map(
-    allSources().map((source) => [source, new Writer(source, options, kept)]),
+    allSources().map((source) => [source, new Writer(source, options, room)]),
   );
   const timer = setInterval(() => {
     for (const writer of writers.values()) writer.sealOld();
@@ -48,11 +64,50 @@ export function openPushFiles(options: PushFilesOptions): PushFiles {
       if (!writer) throw new Error(`BUG: ${source} has no writer`);
       return writer.append(lines);
     },
+    async openSeparate(source) {
+      if (isClosed) throw new AppError('DRAINING');
+      const file = await unlessUnavailable(() => createSeparateFile(options.logs, source));
+      separate.add(file);
+      return {
+        append: (lines) =>
+          unlessUnavailable(async () => {
+            await room(lines.reduce((sum, block) => sum + block.length, 0));
+            await file.append(lines);
+          }),
+        publish: () => unlessUnavailable(async () => options.removal.add(await file.publish())),
+        async discard() {
+          separate.delete(file);
+          await file.discard();
+        },
+      };
+    },
     async close() {
+      isClosed = true;
       clearInterval(timer);
       await Promise.all([...writers.values()].map((writer) => writer.close()));
     },
   };
+}
+
+/** Throws `STORAGE_UNAVAILABLE` unless so many more bytes fit on the disk. */
+type Room = (bytes: number) => Promise<void>;
+
+async function checkRoom({ logs, minFree }: PushFilesOptions, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(logs);
+  // The lines that are here must have room in the store, or their files would never go.
+  const needed = Math.max(minFree, SPARE_BYTES) + bytes;
+  if (bavail * bsize >= needed) return;
+  throw new AppError('STORAGE_UNAVAILABLE', {
+    detail: `The disk of the log files is nearly full: ${bavail * bsize} bytes are free, and ${needed} must be.`,
+  });
+}
+
+async function unlessUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : new AppError('STORAGE_UNAVAILABLE', { cause });
+  }
 }
 
 interface Waiting {
@@ -65,18 +120,17 @@ interface Waiting {
 class Writer {
   private readonly source: Source;
   private readonly options: PushFilesOptions;
-  private readonly kept: () => number;
+  private readonly room: Room;
   private waiting: Waiting[] = [];
   private running: Promise<void> | null = null;
   private file: PushFile | null = null;
   private failing = false;
   private closed = false;
 
-  /** `kept`: bytes of all files of pushed lines. */
-  constructor(source: Source, options: PushFilesOptions, kept: () => number) {
+  constructor(source: Source, options: PushFilesOptions, room: Room) {
     this.source = source;
     this.options = options;
-    this.kept = kept;
+    this.room = room;
   }
 
   /** Bytes of the file that is written to. */
@@ -129,7 +183,7 @@ class Writer {
   }
 
   private async write(lines: readonly Buffer[]): Promise<void> {
-    await this.checkRoom(lines.reduce((sum, block) => sum + block.length, 0));
+    await this.room(lines.reduce((sum, block) => sum + block.length, 0));
     if (this.file && isFull(this.file)) await this.seal();
     this.file ??= await createPushFile(this.options.logs, this.source);
     try {
@@ -140,17 +194,6 @@ class Writer {
       await this.seal();
       throw error;
     }
-  }
-
-  private async checkRoom(bytes: number): Promise<void> {
-    const { logs, minFree } = this.options;
-    const { bavail, bsize } = await statfs(logs);
-    // The lines that are here must have room in the store, or their files would never go.
-    const needed = Math.max(minFree, SPARE_BYTES) + this.kept() + bytes;
-    if (bavail * bsize >= needed) return;
-    throw new AppError('STORAGE_UNAVAILABLE', {
-      detail: `The disk of the log files is nearly full: ${bavail * bsize} bytes are free, and ${needed} must be.`,
-    });
   }
 
   private async seal(): Promise<void> {

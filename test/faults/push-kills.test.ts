@@ -113,9 +113,15 @@ describe('push', () => {
         expectedLines.destroyed(half);
         drop(data, path, `${more.join('\n')}\n${half.slice(0, 20)}`);
         drop(data, `edge_logs/push/${'0'.repeat(32)}.ndjson`, half.slice(0, 20));
+        // A large body that nobody was told is stored.
+        const part = `edge_logs/push/.${'0'.repeat(32)}.part`;
+        const untold = expectedLines.line();
+        expectedLines.destroyed(untold);
+        drop(data, part, untold);
         await run(data, async (service) => {
           await allStored(service, expectedLines);
           await eventually(() => expect(pushed(data)).to.deep.equal([]), 60_000);
+          expect(existsSync(join(data, 'logs', part))).to.equal(false);
         });
       }),
   );

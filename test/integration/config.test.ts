@@ -33,6 +33,7 @@ describe('settings', () => {
       logLevel: 'info',
       queryTimeoutMs: 30_000,
       maxLine: 1024 * 1024,
+      maxPushLines: 500_000,
       maxBytes: Infinity,
       minFree: 500e6,
       corsOrigin: null,
@@ -125,6 +126,7 @@ describe('settings', () => {
     TAILPOND_LOG_LEVEL: ['verbose', 'INFO!', '3'],
     TAILPOND_MEMORY: ['400', 'lots', '1MB', '-5GB', '80%', '400MBB'],
     TAILPOND_MAX_LINE: ['17MiB', '1B', '1023B', '1048576', '0MB', 'MiB'],
+    TAILPOND_MAX_PUSH_LINES: ['0', '1000001', '1e3', 'many'],
     TAILPOND_QUERY_TIMEOUT: ['30', '99ms', '2h', '0s', '1.5s', '-1s', 'soon', '1d'],
     TAILPOND_RETENTION: [
       '30',

@@ -233,6 +233,19 @@ describe('POST /api/logs', () => {
       expect(await stored(served, 1)).to.deep.equal(['a']);
     }));
 
+  it('stores a large body as a whole, or nothing of it', () =>
+    serving(async (served) => {
+      const ids = Array.from({ length: 30_000 }, (_, n) => `large-${n}`);
+      const body = JSON.stringify(
+        ids.map((id) => entry(id, { metadata: { text: 'x'.repeat(100) } })),
+      );
+      const cut = await post(served, EDGE, body.slice(0, -1));
+      expect(cut.status).to.equal(400);
+      expect(pushed(served)).to.deep.equal([]);
+      expect((await post(served, EDGE, body)).body).to.deep.equal(LOGGED);
+      expect(await stored(served, ids.length)).to.have.members(ids);
+    }));
+
   it('says which sources there are when the given one is unknown, or none or two are given', () =>
     serving(async (served) => {
       const check = async (path: string, status: number, code: string, ...parts: string[]) => {

@@ -88,6 +88,7 @@ const NO_MEMBERS = Object.fromEntries(
 
 export interface StoreSettings {
   readonly maxLine?: number;
+  readonly maxPushLines?: number;
   readonly queryTimeoutMs?: number;
   /** The folder of the SQL files; by default the project's own. */
   readonly sql?: string;
@@ -272,6 +273,7 @@ export async function withApp<T>(
       });
       const { express, routes } = createApp({
         maxLine: settings.maxLine ?? 1 << 20,
+        maxPushLines: settings.maxPushLines ?? 500_000,
         formats: {},
         serviceMeans: 'project',
         forwarder: settings.forwarder ?? null,

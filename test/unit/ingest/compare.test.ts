@@ -15,6 +15,7 @@ function contentOf(text: string, leaves = ''): Content {
       Buffer.from(leaves).copy(target);
       return bytes.copy(target, 0, Math.min(position, bytes.length));
     },
+    pin() {},
     close: async () => {},
   };
 }

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { stamped } from '../../../server/push/stamp.ts';
+import { stamp } from '../../../server/push/stamp.ts';
 
 const PROJECT = 'it\'s "ours"';
 
-/** What becomes of a text that comes in pieces of so many bytes. */
-function stamp(text: string, piece: number): string {
+/** Returns a text that came in pieces of so many bytes, with the project. */
+function stamped(text: string, piece: number): string {
   const bytes = Buffer.from(text);
-  const blocks: Buffer[] = [];
-  for (let from = 0; from < bytes.length; from += piece)
-    blocks.push(bytes.subarray(from, from + piece));
-  return stamped(blocks, PROJECT).toString();
+  const written: Buffer[] = [];
+  const pass = stamp(PROJECT, (piece) => written.push(piece));
+  for (let from = 0; from < bytes.length; from += piece) pass(bytes.subarray(from, from + piece));
+  return Buffer.concat(written).toString();
 }
 
 describe('lines that are pushed with the token of one project', () => {
@@ -25,7 +25,7 @@ describe('lines that are pushed with the token of one project', () => {
           const text = all
             .map((one) => `${space}{${space}${JSON.stringify(one).slice(1)}\n`)
             .join('');
-          const lines = stamp(text, piece).split('\n').slice(0, -1);
+          const lines = stamped(text, piece).split('\n').slice(0, -1);
           expect(lines.map((line) => JSON.parse(line))).to.deep.equal(
             all.map((one) => JSON.parse(JSON.stringify({ project: PROJECT, ...one }))),
           );
@@ -39,6 +39,6 @@ describe('lines that are pushed with the token of one project', () => {
 
   it('are left as they are where they are not objects', () => {
     const text = 'text\n[1,{"a":1}]\n\n  \nnull\n"{"\n';
-    for (const piece of [1, 3, 100]) expect(stamp(text, piece)).to.equal(text);
+    for (const piece of [1, 3, 100]) expect(stamped(text, piece)).to.equal(text);
   });
 });

@@ -111,6 +111,7 @@ export class SimulatedDisk implements Disk {
       has: (bytes, position, size) =>
         inode.data.subarray(position, position + bytes.length).equals(bytes) &&
         inode.data.length >= size,
+      pin() {},
       close: async () => {
         inode.handles--;
         this.free(inode);

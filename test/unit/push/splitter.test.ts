@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCutter } from '../../../server/push/array-splitter.ts';
+import { createSplitter } from '../../../server/push/splitter.ts';
 
 describe('the lines of a pushed body', () => {
   it('are the elements of its array, in whatever pieces and however spaced it comes', () => {
@@ -77,16 +77,12 @@ describe('the lines of a pushed body', () => {
   });
 });
 
-/** What a cutter makes of a text that comes in pieces of so many bytes. */
+/** Returns the lines of a text that comes in pieces of so many bytes. */
 function cut(text: string, piece: number): string {
-  const cutter = createCutter();
+  const splitter = createSplitter();
   const bytes = Buffer.from(text);
   const blocks: Buffer[] = [];
-  for (let from = 0; from < bytes.length; from += piece) {
-    const block = bytes.subarray(from, from + piece);
-    cutter.take(block);
-    blocks.push(block);
-  }
-  cutter.end(blocks);
-  return Buffer.concat(blocks).toString();
+  for (let from = 0; from < bytes.length; from += piece)
+    blocks.push(...splitter.take(bytes.subarray(from, from + piece)));
+  return Buffer.concat([...blocks, ...splitter.end()]).toString();
 }

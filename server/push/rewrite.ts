@@ -1,0 +1,154 @@
+import { containerLine, type LineFormat } from '../../ingest/index.ts';
+import { elementsOf, type Member, membersOf, objectWithout } from '../records/object-text.ts';
+
+/**
+ * How Logflare reads the objects of a body, by its paths. `events`: as they are; `json`: each is the metadata of an entry; `vector`: the
+ * same but for its message, timestamp and project; `cloudflare`: lines of Logpush, whose own timestamp counts.
+ */
+export type Form = 'events' | 'json' | 'vector' | 'cloudflare';
+
+export interface RewriteOptions {
+  readonly form: Form;
+  readonly format: LineFormat;
+  /** The project of lines that name none; null: they keep none. */
+  readonly project: string | null;
+  /** Bytes of the longest line that is stored. */
+  readonly maxLine: number;
+}
+
+/** Blanks around a line, which do not count to its length. */
+export const AROUND_BYTES = 1024;
+
+/** Makes a line of a source of a line of a body, both without a newline. */
+export type Rewrite = (line: Buffer) => Buffer;
+
+/**
+ * Returns what rewrites the lines among these bytes, or null where they may stay as they are. A line that is not an object stays as it is,
+ * and becomes a rejected line; so does one that is too long.
+ */
+export function rewriteOf(
+  lines: Buffer,
+  { form, format, project, maxLine }: RewriteOptions,
+): Rewrite | null {
+  const steps: Rewrite[] = [];
+  if (form !== 'events' || lines.includes(OLD_MESSAGE))
+    steps.push((line) => formed(line, form, maxLine));
+  // What is given a project is an object.
+  if (format === 'cri') steps.push((line) => containerLine(line)?.subarray(0, -1) ?? line);
+  if (project !== null) steps.push((line) => withDefault(line, project));
+  if (steps.length === 0) return null;
+  return (line) =>
+    line.length > maxLine + AROUND_BYTES
+      ? line
+      : steps.reduce((rewritten, step) => step(rewritten), line);
+}
+
+function formed(line: Buffer, form: Form, maxLine: number): Buffer {
+  const text = line.toString();
+  const members = membersOf(text, WANTED[form]);
+  if (members === null) return line;
+  if (form === 'events') return renamed(text, members) ?? line;
+  const { message, ...rest } = FORMS[form](text, members);
+  const whole = Buffer.from(entryText({ ...rest, message }));
+  // The message repeats the metadata, and is left out where the line would be too long with it.
+  return whole.length > maxLine ? Buffer.from(entryText(rest)) : whole;
+}
+
+/** What clients of Logflare called a message before. */
+const OLD_MESSAGE = '"log_entry"';
+
+/** The members that each form looks at. */
+const WANTED: Readonly<Record<Form, readonly string[]>> = {
+  events: ['event_message', 'message', 'log_entry'],
+  json: [],
+  vector: ['message', 'timestamp', 'project'],
+  cloudflare: ['EdgeStartTimestamp'],
+};
+
+/** Returns an object whose message has its new name; null where there is nothing to rename. */
+function renamed(text: string, members: readonly Member[]): Buffer | null {
+  const [old] = members;
+  if (!old || members.some(({ name }) => name !== 'log_entry')) return null;
+  const [before, after] = [text.slice(0, old.from), text.slice(old.to)];
+  return Buffer.from(`${before}"event_message":${old.text}${after}`);
+}
+
+/** The JSON texts of an entry's columns. */
+interface Entry {
+  readonly timestamp?: string | undefined;
+  readonly message?: string;
+  readonly metadata: string;
+  readonly project?: string | undefined;
+}
+
+const FORMS: Readonly<
+  Record<
+    Exclude<Form, 'events'>,
+    (text: string, members: readonly Member[]) => Entry & { message: string }
+  >
+> = {
+  json: asMetadata,
+  vector(text, members) {
+    const entry = asMetadata(
+      objectWithout(
+        text,
+        members.filter(({ name }) => name !== 'project'),
+      ),
+    );
+    const message = textOf(members, 'message') ?? entry.message;
+    const [timestamp, project] = [textOf(members, 'timestamp'), textOf(members, 'project')];
+    return { ...entry, timestamp, message, project };
+  },
+  cloudflare(text, members) {
+    return { ...asMetadata(text), timestamp: textOf(members, 'EdgeStartTimestamp') };
+  },
+};
+
+function textOf(members: readonly Member[], name: string): string | undefined {
+  return members.find((member) => member.name === name)?.text;
+}
+
+/** An object is the metadata, and its text the message. */
+function asMetadata(text: string) {
+  const metadata = text.trim();
+  return { message: JSON.stringify(metadata), metadata };
+}
+
+function entryText({ timestamp, message, metadata, project }: Entry): string {
+  const members = [
+    timestamp === undefined ? '' : `"timestamp":${timestamp},`,
+    message === undefined ? '' : `"event_message":${message},`,
+    `"metadata":${metadata}`,
+    project === undefined ? '' : `,"project":${project}`,
+  ];
+  return `{${members.join('')}}`;
+}
+
+function withDefault(line: Buffer, project: string): Buffer {
+  const text = line.toString();
+  if (namesProject(text) !== false) return line;
+  const rest = text.slice(text.indexOf('{') + 1);
+  const separator = rest.trimStart().startsWith('}') ? '' : ',';
+  return Buffer.from(`{"project":${JSON.stringify(project)}${separator}${rest}`);
+}
+
+/** What Docker and journald wrap a line in. */
+const WRAPPERS = ['log', 'MESSAGE'];
+
+/** Whether an object names a project, itself or in its metadata; null for any other text. */
+function namesProject(text: string, within: readonly string[] = WRAPPERS): boolean | null {
+  const members = membersOf(text, ['project', 'metadata', ...within]);
+  if (members === null) return null;
+  return members.some(({ name, text: value }) => {
+    if (name === 'project') return value !== 'null';
+    if (name === 'metadata') return metadataNamesProject(value);
+    // A wrapped line is unpacked when it is stored.
+    return value.startsWith('"') && namesProject(JSON.parse(value), []) === true;
+  });
+}
+
+function metadataNamesProject(text: string): boolean {
+  const first = text.startsWith('[') ? (elementsOf(text)?.[0] ?? '') : text;
+  const named = membersOf(first, ['project', 'project_ref']) ?? [];
+  return named.some((member) => member.text !== 'null');
+}

@@ -8,6 +8,7 @@ import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
 import { addressOf } from './service-client.ts';
 import { withStoppedStore } from './store-admin.ts';
+import { escaped, print } from './terminal.ts';
 
 /** One thing that was looked at; `fault`: what is wrong with it. */
 interface Finding {
@@ -32,10 +33,10 @@ export async function check({ json }: { json?: boolean }): Promise<0 | typeof EX
     return 'are right';
   });
   if (config) await lookAt(config, look);
-  if (json) console.log(JSON.stringify({ result: findings }));
+  if (json) print(JSON.stringify({ result: findings }));
   else
     for (const { what, state, fault } of findings)
-      console.log(`${fault ? 'WRONG' : 'ok   '} ${what}: ${state}`);
+      console.log(escaped(`${fault ? 'WRONG' : 'ok   '} ${what}: ${state}`));
   return findings.some(({ fault }) => fault) ? EX_CONFIG : 0;
 }
 

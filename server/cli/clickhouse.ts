@@ -9,6 +9,7 @@ import {
   settingsOf,
 } from '../config/config.ts';
 import { membersOf } from '../config/members.ts';
+import { escaped } from './terminal.ts';
 
 const ANSWER_MS = 30_000;
 
@@ -65,8 +66,8 @@ export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
           return [failure];
         });
         wrong += faults.length;
-        for (const fault of faults) console.log(`WRONG ${url}: ${fault}`);
-        if (faults.length === 0) console.log(`ok    ${url}: ${what}`);
+        for (const fault of faults) console.log(escaped(`WRONG ${url}: ${fault}`));
+        if (faults.length === 0) console.log(escaped(`ok    ${url}: ${what}`));
       }
     }
   } finally {

@@ -15,6 +15,7 @@ import { AppError } from '../errors.ts';
 import { createHttpServer, listen } from '../http/server.ts';
 import { limitsOf } from '../retention-job.ts';
 import { withStoppedStore } from './store-admin.ts';
+import { complain } from './terminal.ts';
 
 /** Log files are not followed: nothing is known of them. */
 const NO_INGEST = {
@@ -49,10 +50,10 @@ export async function withOwnStore<T>(
       (await import('../clickhouse/index.ts')).openAnswers(
         config.clickhouse,
         config.queryTimeoutMs,
-        (reason) => console.error(reason),
+        complain,
       );
     const unanswered = answers ? null : await unansweredRows(store);
-    if (unanswered) console.error(unanswered);
+    if (unanswered) complain(unanswered);
     const { express } = createApp({
       maxLine: config.maxLine,
       maxPushLines: config.maxPushLines,

@@ -18,6 +18,7 @@ import type { SearchOptions } from './search.ts';
 import type { Remote } from './service-client.ts';
 import type { StartOptions } from './start.ts';
 import type { TailOptions } from './tail.ts';
+import { complain } from './terminal.ts';
 import type { CreateOptions } from './token.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -274,7 +275,7 @@ function tokens(program: Command, exit: (code: number) => void) {
       exit(await action(await import('./token.ts')));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      for (const fault of error.faults) console.error(fault);
+      for (const fault of error.faults) complain(fault);
       exit(1);
     }
   };

@@ -4,6 +4,7 @@ import ndjson from 'ndjson';
 import type { Format } from '../formats/index.ts';
 import { type Remote, withService } from './service-client.ts';
 import { counted, table } from './table.ts';
+import { write } from './terminal.ts';
 
 export interface QueryOptions extends Remote {
   readonly project?: string;
@@ -32,9 +33,7 @@ export async function query(endpoint: string, options: QueryOptions): Promise<0>
     if (options.format || options.json) {
       const bytes = Buffer.from(await answer.arrayBuffer());
       const newline = format === 'json' ? '\n' : '';
-      await new Promise((done) =>
-        process.stdout.write(Buffer.concat([bytes, Buffer.from(newline)]), done),
-      );
+      await write(Buffer.concat([bytes, Buffer.from(newline)]));
       return 0;
     }
     const rows: Record<string, unknown>[] = [];

@@ -1,5 +1,6 @@
 import { type Reached, type Remote, withService } from './service-client.ts';
 import { counted, table } from './table.ts';
+import { print, write } from './terminal.ts';
 
 export interface RejectedOptions extends Remote {
   readonly source?: string;
@@ -25,7 +26,7 @@ const MOST = 1000;
 export async function listRejected(options: RejectedOptions): Promise<0> {
   return withService<0>(options, 'answers', async ({ ask }) => {
     const lines = await latest(ask, options.source, options.limit ?? 100);
-    if (options.json) console.log(JSON.stringify(lines));
+    if (options.json) print(JSON.stringify(lines));
     else if (lines.length > 0)
       console.log(
         table(lines.map(({ id, source, reason, line }) => ({ id, source, reason, line }))),
@@ -35,11 +36,11 @@ export async function listRejected(options: RejectedOptions): Promise<0> {
   });
 }
 
-/** Writes all bytes that were kept of a line to standard output. */
+/** Writes all bytes that were kept of a line to standard output; a terminal gets them escaped. */
 export async function showRejected(id: string, options: Remote): Promise<0> {
   return withService<0>(options, 'answers', async ({ ask }) => {
     const answer = await ask(`/api/rejected/${encodeURIComponent(id)}`);
-    process.stdout.write(Buffer.from(await answer.arrayBuffer()));
+    await write(Buffer.from(await answer.arrayBuffer()));
     if (answer.headers.get('tailpond-truncated') === 'true')
       console.error('Only the beginning of this line was kept.');
     return 0;

@@ -1,5 +1,6 @@
 import { type Remote, withService } from './service-client.ts';
-import { counted, printable } from './table.ts';
+import { counted } from './table.ts';
+import { print, printable } from './terminal.ts';
 
 export interface SearchOptions extends Remote {
   readonly project?: string;
@@ -33,7 +34,7 @@ export async function search(
   return withService<0>(remote, 'answers', async ({ ask }) => {
     const answer = await ask(`/api/entries/${source}?${asked}`);
     const { result } = (await answer.json()) as { result: Entry[] };
-    for (const entry of result.reverse()) console.log(json ? JSON.stringify(entry) : lineOf(entry));
+    for (const entry of result.reverse()) print(json ? JSON.stringify(entry) : lineOf(entry));
     const more = answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there are more' : '';
     console.error(`${counted(result.length, 'row')}${more}`);
     return 0;

@@ -7,6 +7,7 @@ import { type Config, ConfigError, settingsOf } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
 import { askService } from '../control-socket.ts';
 import { StoreInUse } from '../store/errors.ts';
+import { complain } from './terminal.ts';
 
 export interface Remote {
   /** The service that is asked; without it, the one that runs on the data folder of the settings. */
@@ -192,10 +193,10 @@ export async function checkHealth({ host, port }: Pick<Config, 'host' | 'port'>)
     const response = await fetch(`http://${address}:${port}/readyz`, {
       signal: AbortSignal.timeout(5000),
     });
-    if (!response.ok) console.error(await response.text());
+    if (!response.ok) complain(await response.text());
     return response.ok ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof Error ? (error.cause ?? error.message) : error);
+    complain(String(error instanceof Error ? (error.cause ?? error.message) : error));
     return 1;
   }
 }

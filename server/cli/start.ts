@@ -1,8 +1,7 @@
-import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import { readConfig } from '../config/config.ts';
 import { runService } from '../service.ts';
 import { startDemo, withDemoSources } from './demo.ts';
+import { createLogger } from './logger.ts';
 import { checkHealth } from './service-client.ts';
 import { dryRun } from './store-admin.ts';
 
@@ -46,12 +45,4 @@ function openFiles(): number {
   };
   const limit = report.userLimits?.open_files?.soft;
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
-}
-
-/** Logs to stdout: JSON lines, or coloured text when that is a terminal. Never a token, a parameter's value or a line's text. */
-function createLogger(level: string): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return process.stdout.isTTY
-    ? pino(options, pretty({ sync: true, translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'" }))
-    : pino(options, pino.destination({ sync: true }));
 }

@@ -18,6 +18,7 @@ import {
   StoreInUse,
 } from '../store/index.ts';
 import { counted } from './table.ts';
+import { print } from './terminal.ts';
 
 export type StoreCommand =
   | { readonly verb: 'check' }
@@ -41,7 +42,7 @@ async function check(folder: string, config: Config): Promise<0 | 1> {
   const served = (await askService(folder, 'check')) as Inspection | null;
   const found = served ?? (await inspectStopped(database, folder, config));
   if (found instanceof StoreBroken) {
-    console.log(found.message);
+    print(found.message);
     return 1;
   }
   console.log(`${database}, ${served ? 'asked of the service that runs' : 'no service runs'}`);
@@ -182,7 +183,7 @@ function report({ schema, sources, faults }: Inspection) {
   console.log(`Schema version ${schema}.`);
   for (const { source, rows, rejected } of sources)
     console.log(`  ${source}: ${counted(rows, 'row')}, ${counted(rejected, 'rejected line')}`);
-  for (const fault of faults) console.log(`FAULT: ${fault}`);
+  for (const fault of faults) print(`FAULT: ${fault}`);
   if (faults.length === 0)
     console.log('Every row was read; rows and rejected lines are those of the ledger.');
 }

@@ -1,3 +1,5 @@
+import { printable } from './terminal.ts';
+
 /** Widest that a column is printed; the rest of a value is cut off. */
 const WIDEST = 80;
 
@@ -16,11 +18,6 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[]): strin
         .trimEnd(),
     )
     .join('\n');
-}
-
-/** One line, without characters that a terminal would obey. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}|\p{Cf}/gu, ' ');
 }
 
 /** "1 row", "2 rows". */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refused, type Remote, withService } from './service-client.ts';
-import { printable } from './table.ts';
+import { print, printable } from './terminal.ts';
 
 export interface TailOptions extends Remote {
   readonly project?: string;
@@ -50,7 +50,7 @@ export async function tail(source: string, options: TailOptions): Promise<0> {
         if (isCut) console.error('The live tail goes on.');
         isCut = false;
         for await (const event of eventsOf(answer, signal)) {
-          print(event, options.json === true);
+          printEntries(event, options.json === true);
           last = /^id: (.*)$/m.exec(event)?.[1] ?? last;
         }
       } catch (error) {
@@ -104,7 +104,7 @@ async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerato
   }
 }
 
-function print(event: string, json: boolean) {
+function printEntries(event: string, json: boolean) {
   const data = /^data: ([^\n]*)$/m.exec(event)?.[1];
   if (data === undefined) return;
   if (event.includes('event: skipped\n'))
@@ -112,6 +112,6 @@ function print(event: string, json: boolean) {
   for (const entry of JSON.parse(data) as Entry[]) {
     const { timestamp, source, project, event_message: message } = entry;
     const parts = [timestamp, source, project ?? '-', message].filter((part) => part !== undefined);
-    console.log(json ? JSON.stringify(entry) : printable(parts.join(' ')));
+    print(json ? JSON.stringify(entry) : printable(parts.join(' ')));
   }
 }

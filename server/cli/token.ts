@@ -11,6 +11,7 @@ import { digestOf, makeToken } from '../auth/tokens.ts';
 import { ConfigError, settingsOf } from '../config/config.ts';
 import { askService } from '../control-socket.ts';
 import { counted, table } from './table.ts';
+import { print } from './terminal.ts';
 
 interface Output {
   readonly json?: boolean;
@@ -54,7 +55,7 @@ export async function createToken({
 export function listTokens({ json }: Output): 0 {
   const entries = readTokenFile(tokenFileOf(settingsOf()));
   if (json) {
-    console.log(JSON.stringify(entries.map(({ hash: _, ...entry }) => entry)));
+    print(JSON.stringify(entries.map(({ hash: _, ...entry }) => entry)));
     return 0;
   }
   const rows = entries.map(({ id, name, scopes, project, created, expires }) => ({

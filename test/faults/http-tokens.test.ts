@@ -508,9 +508,15 @@ describe('HTTP: odd requests', () => {
       // Named in the log, because it is not read.
       writeFileSync(join(folder, 'odd\u001b[2J\n{"level":60}.txt'), 'x\n');
       await withService(data, async (service) => {
+        let logged = '';
+        service.child.stdout?.on('data', (text) => {
+          logged += text;
+        });
+        writeFileSync(join(folder, 'late\u009b2J\u202e\u2028.txt'), 'x\n');
         await eventually(async () => {
           const { body } = await service.get('/api/ledger');
           expect((body.result as object[])[0]).to.include({ rows: 1, rejected: 1 });
+          expect(logged).to.include('late');
         });
         const injected = encodeURIComponent(nasty.replaceAll('\u0000', ''));
         for (const path of [
@@ -540,6 +546,8 @@ describe('HTTP: odd requests', () => {
         expect(service.log.some((line) => JSON.stringify(line).includes('odd\\u001b'))).to.equal(
           true,
         );
+        expect(logged).to.include('late\\u009b2J\\u202e\\u2028.txt');
+        expect(logged).not.to.match(/[\u0080-\u009f\u2028-\u202e]/);
       });
       expect(await expectedLines.differences(data)).to.deep.equal([]);
     }),

@@ -112,6 +112,8 @@ export async function translate(
   // One more row than may be answered tells that there are more.
   const asked = Math.min(checked.limit ?? Infinity, scope.maxRows + 1);
   const end = sql`${ordered(checked.keys)}${limited(asked, checked.offset)}`;
+  // The oldest timestamp does not depend on the order of rows that have one timestamp.
+  const newestFirst = sql`${ordered(checked.keys.slice(0, 1))}${limited(asked, null)}`;
   const columns = distinctNames(checked.columns);
   const values = columns.map((column, i) => ({
     kind: column.kind,
@@ -145,7 +147,7 @@ export async function translate(
             narrow: checked.newestOf.isNarrow(),
             rows: asked,
             sql: print(
-              sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${end}) as o`,
+              sql`select count(*) as found, min(moment) as oldest from (select ${key.sql} as moment from (${checked.rows}) as q${newestFirst}) as o`,
             ),
           }
         : null,

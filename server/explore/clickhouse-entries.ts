@@ -12,6 +12,7 @@ import {
   type FollowOptions,
   MAX_BYTES,
   MOST_OF_A_LOOK,
+  TIES,
   type Words,
 } from './engine.ts';
 import { unlessTooLarge } from './store-entries.ts';
@@ -66,7 +67,7 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
         `select ${COLUMNS}
           from ${WORDS.table(source)}
           where ${where} and ${between(WORDS)}
-          order by timestamp desc
+          order by timestamp desc, ${TIES}
           limit ${limit + 1}`,
         ENTRY,
         values,
@@ -184,7 +185,7 @@ async function followShipments(
           `select ${COLUMNS}
             from ${table}
             where ${where} and ingested_at > ${WORDS.moment('since_us')} and ${isNew} and _seq <= ${numberOf('last')}
-            order by ingested_at desc, timestamp desc
+            order by ingested_at desc, timestamp desc, ${TIES}
             limit ${MOST_OF_A_LOOK}`,
           ENTRY,
           { ...values, ...bounds, last: asJson(come.last) },

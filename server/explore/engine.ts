@@ -15,6 +15,11 @@ export const ENTRY: readonly RowColumn[] = [
   { name: 'metadata', kind: 'json', type: 'JSON' },
   { name: 'ingested_at', kind: 'plain', type: 'TIMESTAMP' },
 ];
+/**
+ * Orders entries of one timestamp, so that the same question has the same answer whatever the order in which they were stored. Shippers may
+ * give several entries one id.
+ */
+export const TIES = 'id, event_message';
 export const COLUMNS = ENTRY.map(({ name }) => name).join(', ');
 
 /** An answer, or a part of one, is put together in memory. */

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { EngineError, type RowColumn, type Rows } from '../store/index.ts';
-import { COLUMNS, ENTRY, type EntryEngine, type Filter, MAX_BYTES } from './engine.ts';
+import { COLUMNS, ENTRY, type EntryEngine, type Filter, MAX_BYTES, TIES } from './engine.ts';
 
 /** Entries of a page. */
 const PAGE_ROWS = 5000;
@@ -44,7 +44,7 @@ export async function* pages(
     try {
       const rows = await ask(
         `select ${COLUMNS}${words.size} ${from} ${split}
-          order by timestamp
+          order by timestamp, ${TIES}
           ${whole ? '' : `limit ${PAGE_ROWS + 1}`}`,
         ENTRY,
         { ...values, a: String(a), b: String(b) },

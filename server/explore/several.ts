@@ -96,12 +96,19 @@ export function summed(counts: readonly (readonly [value: Plain, entries: number
   );
 }
 
-/** What came first stays before what is as new. */
+/** Rows of one moment are in the order of their sources; those of one source stay in the order that the engine gave. */
 function merged(first: Rows | null, second: Rows, newestBy: string): Rows {
   if (first === null) return second;
   const moment = momentOf(second, newestBy);
-  const dated = [...first.rows, ...second.rows].map((row) => ({ row, at: moment(row) }));
-  dated.sort((a, b) => (a.at === b.at ? 0 : a.at > b.at ? -1 : 1));
+  const dated = [...first.rows, ...second.rows].map((row) => ({
+    row,
+    at: moment(row),
+    source: String(row[SOURCE_AT]),
+  }));
+  dated.sort((a, b) => {
+    if (a.at !== b.at) return a.at > b.at ? -1 : 1;
+    return a.source === b.source ? 0 : a.source < b.source ? -1 : 1;
+  });
   return {
     columns: second.columns,
     rows: dated.map(({ row }) => row),

@@ -12,6 +12,7 @@ import {
   type Filter,
   MAX_BYTES,
   MOST_OF_A_LOOK,
+  TIES,
   type Words,
 } from './engine.ts';
 
@@ -62,7 +63,7 @@ export function storeEntries(store: Asked): EntryEngine {
         where ${where}
           and ${between(WORDS)}
           and timestamp >= $newest_from::timestamp
-        order by ${source}.timestamp desc
+        order by ${source}.timestamp desc, ${TIES}
         limit ${limit + 1}`;
       const question: NewestQuestion = {
         sources: [source],
@@ -167,7 +168,7 @@ async function storedBetween(
   const bounds = { ...values, seen: String(seen), until: String(until) };
   const entries = await unlessTooLarge(
     ask(
-      `select ${COLUMNS}${WORDS.size} ${from} order by ingested_at desc, timestamp desc limit ${MOST_OF_A_LOOK + 1}`,
+      `select ${COLUMNS}${WORDS.size} ${from} order by ingested_at desc, timestamp desc, ${TIES} limit ${MOST_OF_A_LOOK + 1}`,
       ENTRY,
       bounds,
       { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, signal },

@@ -36,5 +36,5 @@ logs as (
 )
 select id, timestamp, event_message, severity_text, source, log_attributes
 from logs
-order by timestamp desc
+order by timestamp desc, source, id, event_message
 limit 100

@@ -27,5 +27,5 @@ select
   event_message,
   metadata
 from edge_logs
-order by edge_logs.timestamp desc
+order by edge_logs.timestamp desc, id, event_message
 limit 100

@@ -144,7 +144,11 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
       view: newest.table.view,
       isNarrow: () => {
         const { table } = newest.table ?? {};
-        const conditions = [...(where === null ? [] : [where]), ...keys.map((key) => key.sql)];
+        // Which rows of one timestamp come is asked of the rows that were found.
+        const conditions = [
+          ...(where === null ? [] : [where]),
+          ...keys.slice(0, 1).map((key) => key.sql),
+        ];
         return table !== undefined && isNarrow(table, conditions);
       },
     },

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Entry } from './answers.ts';
+import { entryKey } from './entry-key.ts';
 import { useAnswer } from './loading.ts';
 import { ask, messageOf, pathOf } from './request.ts';
 import { TAIL_MAX, type Tail } from './tail.ts';
@@ -33,7 +34,7 @@ export function useEntries({ source, entry, ...query }: EntriesQuery, turn: numb
   );
   const entries = useMemo(() => {
     const all = [...tail.entries, ...(first.answer?.result ?? []), ...older];
-    const unique = [...new Map(all.map((entry) => [entry.id, entry])).values()];
+    const unique = [...new Map(all.map((entry) => [entryKey(entry), entry])).values()];
     return tail.state === 'off' ? unique : unique.slice(0, TAIL_MAX);
   }, [tail.entries, tail.state, first.answer, older]);
   return { ...first, path, entries, older: { ...rest, isFull: entries.length >= MOST_LISTED } };

@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { h, type VNode } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Entry } from '../data/answers.ts';
+import { entryKey } from '../data/entry-key.ts';
 import type { Zone } from '../data/times.ts';
 import { Row } from './row.ts';
 import { useVirtual } from './virtual.ts';
@@ -39,16 +40,16 @@ export function List(props: ListProps): VNode {
     count: entries.length,
     getScrollElement: () => scrollerOf(place.current),
     estimateSize: () => ROW_PX,
-    getItemKey: (index) => entries[index]?.id ?? index,
+    getItemKey: (index) => (entries[index] ? entryKey(entries[index]) : index),
     overscan: BEYOND,
     scrollMargin,
   });
   const toggle = useCallback(
-    (id: string) =>
+    (key: string) =>
       setOpen((before) => {
         const after = new Set(before);
-        if (!after.delete(id)) {
-          after.add(id);
+        if (!after.delete(key)) {
+          after.add(key);
           onOpen();
         }
         return after;
@@ -82,12 +83,12 @@ export function List(props: ListProps): VNode {
       return (
         entry &&
         h(Row, {
-          key: entry.id,
+          key: entryKey(entry),
           entry,
           source: entry.source ?? source,
           index,
           count: entries.length,
-          open: open.has(entry.id),
+          open: open.has(entryKey(entry)),
           marked: entry.id === marked,
           first: index === first?.index,
           zone,

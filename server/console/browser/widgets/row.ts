@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { Component, h, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Entry } from '../data/answers.ts';
+import { entryKey } from '../data/entry-key.ts';
 import { fieldText, restOf } from '../data/fields.ts';
 import { severityOf } from '../data/severity.ts';
 import { dateTime, type Zone } from '../data/times.ts';
@@ -25,7 +26,7 @@ export interface RowProps {
   readonly zone: Zone;
   /** The fields that have a column of their own. */
   readonly columns: readonly string[];
-  readonly onToggle: (id: string) => void;
+  readonly onToggle: (key: string) => void;
   /** Told of its element, whose height the list needs. */
   readonly measure: (element: Element | null) => void;
 }
@@ -45,7 +46,7 @@ export class Row extends Component<RowProps> {
     const { entry, source, index, count, open, marked, first, zone, columns } = props;
     const { onToggle, measure } = props;
     const severity = severityOf(entry);
-    const toggle = () => onToggle(entry.id);
+    const toggle = () => onToggle(entryKey(entry));
     return html`<li
       class=${`row ${severity?.kind ?? ''} ${marked ? 'marked' : ''}`}
       data-index=${index}

@@ -460,6 +460,43 @@ describe('the console in a browser', () => {
     );
   });
 
+  it('shows the SQL of a link and waits for Run; what this tab has run runs again', () => {
+    const linked = (id: string) =>
+      `#/sql?sql=select+%27${id}%27+as+mark+from+edge_logs+limit+1&last=24h`;
+    return harness.visit(`/${linked('from_afar')}`, async (page) => {
+      const waits = page.getByText('has not run');
+      const result = (id: string) => page.locator('.result').getByText(id, { exact: true });
+      const asked = async () => {
+        const names = await page.evaluate<string[]>(
+          "performance.getEntriesByType('resource').map((entry) => entry.name)",
+        );
+        // What else the page asks for shows that it has begun to ask.
+        expect(names.some((name) => name.includes('/api/projects'))).to.equal(true);
+        return names.filter((name) => name.includes('/query/logs.all')).length;
+      };
+      await waits.waitFor();
+      expect(await page.getByLabel('SQL', { exact: true }).inputValue()).to.include('from_afar');
+      await eventually(async () => expect(await asked()).to.equal(0));
+      await page.keyboard.press('r');
+      await page.reload();
+      await waits.waitFor();
+      await eventually(async () => expect(await asked()).to.equal(0));
+      await page.getByRole('button', { name: 'Run' }).click();
+      await result('from_afar').waitFor();
+      expect(await waits.count()).to.equal(0);
+      await page.reload();
+      await result('from_afar').waitFor();
+      await page.evaluate(`location.hash = ${JSON.stringify(linked('another'))}`);
+      await waits.waitFor();
+      expect(await page.locator('.result').count()).to.equal(0);
+      await page.goBack();
+      await result('from_afar').waitFor();
+      await page.getByRole('link', { name: 'Ingest' }).click();
+      await page.getByRole('link', { name: 'SQL' }).click();
+      await result('from_afar').waitFor();
+    });
+  });
+
   it(`is dark or light as the system is, or as it is told ${SLOW}`, () =>
     harness.visit(
       '/',

@@ -27,6 +27,8 @@ export interface SqlView {
   /** `*` for all. */
   readonly project: string;
   readonly range: Range;
+  /** Whether the statement may run without being asked for. The one of a link waits: it would run with the token of whoever opens it. */
+  readonly isRun: boolean;
 }
 
 export interface UsageView {
@@ -70,25 +72,39 @@ group by minute
 order by minute`,
     project: '*',
     range: { last: '1h' },
+    isRun: true,
   },
   usage: { page: 'usage', project: '*', interval: '1day' },
   ledger: { page: 'ledger', source: null },
 } as const satisfies Record<View['page'], View>;
 
+/** Kept with a step of this tab's history, where no link can put it. */
+interface Step {
+  readonly isRun: boolean;
+}
+
+function stepOf(view: View): Step | null {
+  return view.page === 'sql' ? { isRun: view.isRun } : null;
+}
+
 /** The view of the address; the second changes it, with `replace` in the place of the last step of the history. */
 export function useView(): [View, (view: View, how?: 'replace') => void] {
-  const [view, setView] = useState(() => readView(location.hash));
+  const [view, setView] = useState(viewOfStep);
   useEffect(() => {
-    const changed = () => setView(readView(location.hash));
+    const changed = () => setView(viewOfStep());
     addEventListener('popstate', changed);
     return () => removeEventListener('popstate', changed);
   }, []);
   const show = useCallback((next: View, how?: 'replace') => {
-    if (how || hashOf(next) === location.hash) history.replaceState(null, '', hashOf(next));
-    else history.pushState(null, '', hashOf(next));
+    if (how || hashOf(next) === location.hash) history.replaceState(stepOf(next), '', hashOf(next));
+    else history.pushState(stepOf(next), '', hashOf(next));
     setView(next);
   }, []);
   return [view, show];
+}
+
+function viewOfStep(): View {
+  return readView(location.hash, history.state);
 }
 
 /** What stands behind the `#`. */
@@ -101,8 +117,8 @@ export function hashOf(view: View): string {
   return search.size === 0 ? `#/${page}` : `#/${page}?${search}`;
 }
 
-/** A view out of any text: what is not understood is as at first. */
-export function readView(hash: string): View {
+/** A view out of any text: what is not understood is as at first. Without the step that ran its statement, a view of SQL waits. */
+export function readView(hash: string, step: Step | null = null): View {
   const [, page, text] = /^#\/(\w+)(?:\?(.*))?$/s.exec(hash) ?? [];
   const search = new URLSearchParams(text);
   const given = search.get('source') ?? '';
@@ -117,13 +133,16 @@ export function readView(hash: string): View {
     };
   }
   const range = readRange(search) ?? FIRST.logs.range;
-  if (page === 'sql')
+  if (page === 'sql') {
+    const sql = search.get('sql') ?? FIRST.sql.sql;
     return {
       page,
-      sql: search.get('sql') ?? FIRST.sql.sql,
+      sql,
       project: search.get('project') ?? FIRST.sql.project,
       range,
+      isRun: sql === FIRST.sql.sql || step?.isRun === true,
     };
+  }
   return {
     page: 'logs',
     source: /^(?:\*|[a-z][a-z0-9_]*(?:,[a-z][a-z0-9_]*)*)$/.test(given) ? given : FIRST.logs.source,

@@ -32,7 +32,7 @@ const ALL_COLUMNS = /\bselect(\s+)\*(?=\s+from\b)/gi;
 
 /** SQL of one's own over the entries, as a table and, where it has times and numbers, as a chart. */
 export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
-  const { sql, project, range } = view;
+  const { sql, project, range, isRun } = view;
   const [draft, setDraft] = useState(sql);
   const [turn, setTurn] = useState(0);
   const [now, setNow] = useState(() => Date.now());
@@ -47,7 +47,11 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
     iso_timestamp_start: new Date(from).toISOString(),
     iso_timestamp_end: new Date(to).toISOString(),
   };
-  const { answer, problem, loading, isOld } = useAnswer<ResultRow[]>(ENDPOINT, turn, asked);
+  const { answer, problem, loading, isOld } = useAnswer<ResultRow[]>(
+    isRun ? ENDPOINT : null,
+    turn,
+    asked,
+  );
   const change = (part: Partial<SqlView>) => {
     setNow(Date.now());
     show({ ...view, ...part });
@@ -56,10 +60,10 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
     // The dialect has no *: a caller would get whatever columns a later version adds.
     const expanded = draft.replace(ALL_COLUMNS, `select$1${NAMES}`);
     setTurn(turn + 1);
-    change({ sql: expanded });
+    change({ sql: expanded, isRun: true });
     setDraft(expanded);
   };
-  useKeys({ r: run });
+  useKeys({ r: () => isRun && run() });
   const rows = answer?.result ?? [];
   const link = hashOf({ ...view, range: fixedRange(from, to) });
   return html`<div class="sql">
@@ -80,14 +84,16 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
         ${h(ShareMenu, {
           link: new URL(link, location.href).href,
           curl: curlOf(pathOf(ENDPOINT, asked)),
-          exports: [
-            {
-              name: 'result',
-              formats: ['ndjson', 'csv'],
-              pathOf: (format) => pathOf(ENDPOINT, { format }),
-              bodyOf: () => asked,
-            },
-          ],
+          exports: isRun
+            ? [
+                {
+                  name: 'result',
+                  formats: ['ndjson', 'csv'],
+                  pathOf: (format) => pathOf(ENDPOINT, { format }),
+                  bodyOf: () => asked,
+                },
+              ]
+            : [],
         })}
       </div>
     </div>
@@ -115,6 +121,12 @@ export function Sql({ view, show, zone, isDark }: PageProps<SqlView>): VNode {
       })}
     </div>
     <div class=${loading ? 'progress busy' : 'progress'}></div>
+    ${
+      !isRun &&
+      html`<p class="status" role="status">
+        This statement came with a link or a saved view, and has not run. Read it, then press Run: it runs with your token.
+      </p>`
+    }
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     ${
       answer &&

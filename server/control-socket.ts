@@ -13,6 +13,9 @@ import { type Holder, lockStore, StoreInUse, type StoreLock, storeInUse } from '
  */
 export type Commands = Readonly<Record<string, (gone: AbortSignal) => Promise<unknown>>>;
 
+/** What is said of a service that has the store open and no address. */
+export const NOT_LISTENING = 'The service does not listen: it is starting or stopping.';
+
 /** More than any request has. */
 const REQUEST_BYTES = 1024;
 /** The field for a socket's path has 104 bytes on BSD, 108 on Linux; Node 20 cuts longer ones off without a word. */

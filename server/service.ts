@@ -16,7 +16,7 @@ import { type Config, ConfigError, EX_CONFIG } from './config/config.ts';
 import { makeFolder } from './config/make-folder.ts';
 import { membersOf } from './config/members.ts';
 import { ROOT } from './config/package-root.ts';
-import { type Commands, openControl, takeStore } from './control-socket.ts';
+import { type Commands, NOT_LISTENING, openControl, takeStore } from './control-socket.ts';
 import { createCache } from './endpoints/cache.ts';
 import { QueryFileError } from './endpoints/query-file.ts';
 import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/registry.ts';
@@ -428,7 +428,7 @@ async function control(folder: string, commands: Commands, logger: Logger): Prom
 
 /** Where the service is reached from this machine. */
 function urlOf(bound: ReturnType<Server['address']>): string {
-  if (!bound) throw new Error('The service does not listen: it is starting or stopping.');
+  if (!bound) throw new Error(NOT_LISTENING);
   const { address, port } = bound as AddressInfo;
   const everywhere = address === '0.0.0.0' || address === '::';
   const host = everywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;

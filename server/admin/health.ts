@@ -8,7 +8,7 @@ import type { Store } from '../store/index.ts';
 /** Whether the process runs, for supervisors; also while the store is being opened and during a stop. */
 export const LIVE = '/livez';
 
-/** What readiness goes by. */
+/** What readiness goes by. `tailpond check` asks the running service, so that both say the same. */
 export interface Parts {
   readonly store: Pick<Store, 'probe'>;
   readonly ingest: Pick<Ingest, 'status'>;
@@ -37,24 +37,45 @@ export function healthRoutes(parts: Parts): Route[] {
 /** How Node and the engine say that there is no space. */
 const FULL = /\bENOSPC\b|\bEDQUOT\b|No space left on device/i;
 
-/** Throws `UNHEALTHY`, and why, unless lines can be stored, the store answers, and no source has stopped being forwarded. */
-export async function checkReady({ store, ingest, forwarder }: Parts): Promise<void> {
+/** Throws `UNHEALTHY` with every fault, unless lines can be stored, the store answers, and all sources are forwarded. */
+export async function checkReady(parts: Parts): Promise<void> {
+  const faults = [
+    ...faultsOfIngest(parts),
+    ...(await faultsOfStore(parts)),
+    ...faultsOfForwarding(parts),
+  ];
+  if (faults.length === 0) return;
+  const cause = faults.find((fault) => fault.cause !== undefined)?.cause;
+  throw new AppError('UNHEALTHY', { detail: faults.map(({ detail }) => detail).join(' '), cause });
+}
+
+/** A condition that is not met: to be shown, and what is only logged. */
+interface Fault {
+  readonly detail: string;
+  readonly cause?: unknown;
+}
+
+function faultsOfIngest({ ingest }: Parts): Fault[] {
   const { lastError: trouble, noRoom } = ingest.status();
-  if (noRoom) throw new AppError('UNHEALTHY', { detail: noRoom });
-  if (trouble) {
-    const why = FULL.test(trouble) ? 'The disk is full: lines' : 'Lines';
-    throw new AppError('UNHEALTHY', {
-      detail: `${why} cannot be stored at present; the log says why.`,
-    });
-  }
-  await store.probe().catch((cause) => {
-    throw new AppError('UNHEALTHY', { detail: 'The store does not answer.', cause });
-  });
-  for (const { source, stopped } of forwarder?.status() ?? [])
-    if (stopped)
-      throw new AppError('UNHEALTHY', {
-        detail: `Rows of ${source} are not forwarded any more; the log says why.`,
-      });
+  if (noRoom) return [{ detail: noRoom }];
+  if (!trouble) return [];
+  const lines = FULL.test(trouble) ? 'The disk is full: lines' : 'Lines';
+  return [{ detail: `${lines} cannot be stored at present; the log says why.` }];
+}
+
+async function faultsOfStore({ store }: Parts): Promise<Fault[]> {
+  return store.probe().then(
+    () => [],
+    (cause: unknown) => [{ detail: 'The store does not answer.', cause }],
+  );
+}
+
+function faultsOfForwarding({ forwarder }: Parts): Fault[] {
+  return (forwarder?.status() ?? [])
+    .filter(({ stopped }) => stopped)
+    .map(({ source }) => ({
+      detail: `Rows of ${source} are not forwarded any more; the log says why.`,
+    }));
 }
 
 /** The process runs its event loop; that is all it says. */

@@ -1,11 +1,13 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readTokenFile, tokenFileOf } from '../auth/token-file.ts';
 import { type Config, ConfigError, EX_CONFIG, settingsOf } from '../config/config.ts';
+import { NOT_LISTENING } from '../control-socket.ts';
 import { QueryFileError } from '../endpoints/query-file.ts';
 import { endpointFolders, loadEndpoints } from '../endpoints/registry.ts';
+import { diskGuard, storeHolder } from '../store/index.ts';
 import { addressOf } from './service-client.ts';
 import { withStoppedStore } from './store-admin.ts';
 import { escaped, print } from './terminal.ts';
@@ -17,15 +19,29 @@ interface Finding {
   readonly fault: boolean;
 }
 
-/** Looks at settings, tokens, endpoints and the data folder, changes nothing, and prints what it finds. */
-export async function check({ json }: { json?: boolean }): Promise<0 | typeof EX_CONFIG> {
+/** Looks at one thing: the action gives its state, or throws what is wrong with it. `NotReady` may pass by itself. */
+type Look = (what: string, action: () => Promise<string>) => Promise<void>;
+
+/** Nothing is wrong with the settings, and yet lines cannot be stored or questions answered now. */
+class NotReady extends Error {}
+
+/** A service that is ready answers at once. */
+const ANSWER_MS = 10_000;
+
+/**
+ * Looks at settings, tokens, endpoints, the data folder and the running service, changes nothing, and prints what it finds. Returns 78 where a
+ * setting is wrong, and 1 where all of them are right and the service is not ready, or would not be.
+ */
+export async function check({ json }: { json?: boolean }): Promise<0 | 1 | typeof EX_CONFIG> {
   const findings: Finding[] = [];
-  const look = async (what: string, action: () => Promise<string>) => {
+  let code: 0 | 1 | typeof EX_CONFIG = 0;
+  const look: Look = async (what, action) => {
     const [state, fault] = await action().then(
-      (text) => [text, false] as const,
-      (error: Error) => [error.message, true] as const,
+      (text) => [text, null] as const,
+      (error: Error) => [error.message, error] as const,
     );
-    findings.push({ what, state, fault });
+    findings.push({ what, state, fault: fault !== null });
+    if (fault) code = fault instanceof NotReady && code !== EX_CONFIG ? 1 : EX_CONFIG;
   };
   let config: Config | null = null;
   await look('settings', async () => {
@@ -37,13 +53,10 @@ export async function check({ json }: { json?: boolean }): Promise<0 | typeof EX
   else
     for (const { what, state, fault } of findings)
       console.log(escaped(`${fault ? 'WRONG' : 'ok   '} ${what}: ${state}`));
-  return findings.some(({ fault }) => fault) ? EX_CONFIG : 0;
+  return code;
 }
 
-async function lookAt(
-  config: Config,
-  look: (what: string, action: () => Promise<string>) => Promise<void>,
-) {
+async function lookAt(config: Config, look: Look) {
   const data = resolve(config.data);
   await look('tokens', async () => {
     const path = tokenFileOf(config);
@@ -70,10 +83,47 @@ async function lookAt(
     await look('forwarding', async () => {
       return `to ${clickhouse.urls.join(', ')}; tailpond clickhouse check asks ${clickhouse.urls.length === 1 ? 'it' : 'them'}`;
     });
+  const store = join(data, 'store');
+  const url = await serviceOn(store).catch((error: Error) => error);
+  if (url === null) await look('disk', () => roomIn(store, config.minFree));
   await look('service', async () => {
-    const url = await addressOf(join(data, 'store'));
-    return url ? `runs on ${url}` : 'none runs on this data folder';
+    if (url instanceof Error) throw new NotReady(url.message);
+    return url === null ? 'none runs on this data folder' : readiness(url);
   });
+}
+
+/** Returns the address of the service that runs; null for none. Throws where it hangs, starts or stops. */
+async function serviceOn(store: string): Promise<string | null> {
+  const url = await addressOf(store);
+  if (url === null && (await storeHolder(store)) === 'the service') throw new Error(NOT_LISTENING);
+  return url;
+}
+
+/** Asks the service at `url` what `/readyz` says. Throws NotReady, with its words. */
+async function readiness(url: string): Promise<string> {
+  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+    () => null,
+  );
+  if (response?.ok) return `runs on ${url} and is ready`;
+  const problem = (await response?.json().catch(() => null)) as { detail?: string } | null;
+  throw new NotReady(`runs on ${url}. ${problem?.detail ?? 'It does not answer.'}`);
+}
+
+/** Whether there would be room for lines, where no service tells. Throws NotReady. */
+async function roomIn(store: string, minFree: number): Promise<string> {
+  let folder = store;
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  // Only the engine knows how much of its file is free: whether that is enough shows when it has been opened.
+  const isNew = !existsSync(join(store, 'tailpond.duckdb'));
+  const noRoom = await diskGuard({
+    folder,
+    minFree,
+    freeBytes: async () => (isNew ? 0 : Number.POSITIVE_INFINITY),
+    mostBytes: Number.POSITIVE_INFINITY,
+    databaseBytes: () => 0,
+  })();
+  if (noRoom) throw new NotReady(noRoom);
+  return 'has room for lines';
 }
 
 /** The names of the endpoints, as the engine finds them right, over a store that is empty. */

@@ -204,7 +204,9 @@ function asks(program: Command, exit: (code: number) => void) {
 function stores(program: Command, exit: (code: number) => void) {
   program
     .command('check')
-    .description('look at settings, endpoints and the data folder; exit 78 when something is wrong')
+    .description(
+      'look at settings, endpoints, the data folder and the service; exit 78 when one is wrong, 1 when it is not ready',
+    )
     .option(...JSON_OUT)
     .action(async (options: { json?: boolean }) =>
       exit(await (await import('./check.ts')).check(options)),

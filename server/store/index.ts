@@ -29,11 +29,11 @@ import { ingestStatements, regradedRows, timestampExpression } from './write/sta
 import { type Commits, createWriter, type Writer } from './write/writer.ts';
 
 export type { Clock } from './clock.ts';
-export type { DiskUse } from './disk.ts';
+export { type DiskUse, diskGuard } from './disk.ts';
 export { engineVersion, makeFilesPrivate } from './engine.ts';
 export { EngineError, RowsEndedEarly, StoreBroken, StoreInUse } from './errors.ts';
 export type { LedgerEntry } from './ledger.ts';
-export { type Holder, lockStore, type StoreLock, storeInUse } from './lock.ts';
+export { type Holder, lockStore, type StoreLock, storeHolder, storeInUse } from './lock.ts';
 export type { Inspection } from './maintenance/inspect.ts';
 export { inspectFile } from './maintenance/inspect.ts';
 export {

@@ -48,6 +48,19 @@ export async function lockStore(folder: string, holder: Holder): Promise<StoreLo
   };
 }
 
+/** Who has the store in `folder`, empty for one that has just come or is about to go; null for nobody, and where there are no locks. */
+export async function storeHolder(folder: string): Promise<Holder | '' | null> {
+  const file = await open(join(folder, 'lock'), 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  try {
+    return file && (await tryLock(file, { shared: true })) === false ? await holderOf(file) : null;
+  } finally {
+    await file?.close();
+  }
+}
+
 /** Whether another process has a file locked to write to it, as the engine locks its database; false where there are no locks. */
 export async function isLocked(path: string): Promise<boolean> {
   const file = await open(path, 'r');

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
+import { lockStore } from '../../../server/store/index.ts';
 import { freePort } from '../../bench/port.ts';
 import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
@@ -490,6 +491,7 @@ describe('the command', () => {
         'tokens',
         'endpoints',
         'data folder',
+        'disk',
         'service',
       ]);
       expect(() => readFileSync(join(data, 'none'))).to.throw(/ENOENT/);
@@ -507,6 +509,40 @@ describe('the command', () => {
       const endpoint = await run(data, ['check'], { env: { TAILPOND_ENDPOINTS: data } });
       expect(endpoint.code).to.equal(78);
       expect(endpoint.out).to.match(/^WRONG endpoints: .*mine\.sql:1: /m);
+    }));
+
+  it('says of the service what /readyz says, and where none runs whether there would be room', () =>
+    withFolder(async (data) => {
+      const env = { TAILPOND_MIN_FREE: '900000000GB' };
+      const asked = async () => {
+        const { code, out } = await run(data, ['check'], { env });
+        return { code, last: out.trimEnd().split('\n').slice(-2).map(rounded) };
+      };
+      // What is free changes from one moment to the next, and once it was too little, more must be.
+      const rounded = (text: string) => text.replace(/\d+ MB/g, '… MB');
+      const noRoom =
+        'The disk is nearly full: … MB are free, and … MB must be (TAILPOND_MIN_FREE).';
+      expect(await asked()).to.deep.equal({
+        code: 1,
+        last: [`WRONG disk: ${noRoom}`, 'ok    service: none runs on this data folder'],
+      });
+      await withService(
+        data,
+        async ({ url, get }) => {
+          await eventually(async () => {
+            const { detail } = (await get('/readyz')).body;
+            expect(rounded(String(detail))).to.equal(noRoom);
+          });
+          const { code, last } = await asked();
+          expect([code, last[1]]).to.deep.equal([1, `WRONG service: runs on ${url}. ${noRoom}`]);
+        },
+        { env },
+      );
+      const lock = await lockStore(join(data, 'store'), 'the service');
+      const starting = await run(data, ['check']);
+      await lock.release();
+      expect(starting.out).to.match(/^WRONG service: The service does not listen: it is starting/m);
+      expect(starting.code).to.equal(1);
     }));
 
   it('makes, lists and revokes tokens as JSON', () =>

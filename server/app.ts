@@ -43,6 +43,8 @@ export interface AppDeps {
   /** The origin that browsers may call from; null for none. */
   readonly corsOrigin: string | null;
   readonly store: Store;
+  /** Bounds each question as a whole. */
+  readonly queryTimeoutMs: number;
   readonly ingest: Pick<Ingest, 'status'>;
   /** Where pushed lines go. */
   readonly pushFiles: PushFiles;

@@ -152,7 +152,6 @@ export async function runService(
       memory: config.memory,
       maxLine: config.maxLine,
       defaultProject: config.defaultProject,
-      queryTimeoutMs: config.queryTimeoutMs,
       minFree: config.minFree,
       mostBytes: config.clickhouse ? config.maxBytes : Number.POSITIVE_INFINITY,
       members: membersOf(config),
@@ -251,6 +250,7 @@ export async function runService(
       apiKeyInUrl: config.apiKeyInUrl,
       corsOrigin: config.corsOrigin,
       store: opened,
+      queryTimeoutMs: config.queryTimeoutMs,
       ingest,
       pushFiles,
       forwarder: forwarding?.forwarder ?? null,
@@ -309,7 +309,7 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
 
 /** Forwards the rows of a store, and asks where they are then; null where they stay. Throws ConfigError. */
 async function openForwarding(
-  { clickhouse: config, queryTimeoutMs, columns }: Config,
+  { clickhouse: config, columns }: Config,
   store: Store,
   log: Logger,
   onForeign: (error: Error) => void,
@@ -317,7 +317,7 @@ async function openForwarding(
   if (!config) return null;
   // Whoever forwards nothing need not load it.
   const { openAnswers, startForwarding } = await import('./clickhouse/index.ts');
-  const answers = openAnswers(config, queryTimeoutMs, (reason) => log.warn(reason));
+  const answers = openAnswers(config, (reason) => log.warn(reason));
   const forwarder = await startForwarding({
     config,
     members: membersOf({ columns }),

@@ -47,11 +47,7 @@ export async function withOwnStore<T>(
     const token = readToken(config, folder);
     const answers =
       config.clickhouse &&
-      (await import('../clickhouse/index.ts')).openAnswers(
-        config.clickhouse,
-        config.queryTimeoutMs,
-        complain,
-      );
+      (await import('../clickhouse/index.ts')).openAnswers(config.clickhouse, complain);
     const unanswered = answers ? null : await unansweredRows(store);
     if (unanswered) complain(unanswered);
     const { express } = createApp({
@@ -66,6 +62,7 @@ export async function withOwnStore<T>(
       apiKeyInUrl: false,
       corsOrigin: null,
       store,
+      queryTimeoutMs: config.queryTimeoutMs,
       ingest: NO_INGEST,
       pushFiles: {
         append: noPush,

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { allSources } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
+import { type Deadline, deadlineIn } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import type { Rows, Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
@@ -69,10 +70,10 @@ export interface Answers {
   select(
     statement: Statement,
     values: Readonly<Record<string, string | null>>,
-    options: Omit<SelectOptions, 'timeoutMs'>,
+    options: SelectOptions,
   ): Promise<Rows>;
   /** Asks as the user who may only read; null where there is none, and where ClickHouse refuses the statement. Throws AppError. */
-  ask(question: Question, options: Omit<SelectOptions, 'timeoutMs'>): Promise<Rows | null>;
+  ask(question: Question, options: SelectOptions): Promise<Rows | null>;
   /** The rows of a statement as a Parquet file, and their number. Throws AppError. */
   parquet(
     sql: string,
@@ -80,22 +81,18 @@ export interface Answers {
     signal: AbortSignal,
   ): Promise<{ rows: number; file: Readable }>;
   /** Writes rows of a source to a Parquet file. Throws AppError, `QUERY_TOO_LARGE` where they are too many. */
-  fetch(wanted: RowsWanted, path: string, signal: AbortSignal): Promise<void>;
+  fetch(wanted: RowsWanted, path: string, deadline: Deadline): Promise<void>;
   /** The timestamp of the last of the newest rows, `count` at most, and how many these are. Throws AppError. */
   newest(
     wanted: RowsWanted,
     count: number,
-    signal: AbortSignal,
+    deadline: Deadline,
   ): Promise<{ from: string | null; rows: number }>;
   close(): Promise<void>;
 }
 
 /** Opens what asks ClickHouse: the first of the servers that answers. Throws ConfigError. */
-export function openAnswers(
-  config: ClickHouseConfig,
-  timeoutMs: number,
-  warn: (reason: string) => void,
-): Answers {
+export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => void): Answers {
   const clients = clientsOf(config);
   const readers = config.reader && clientsOf({ ...config, ...config.reader });
   // Exports last: they must not take the connections of questions.
@@ -156,30 +153,20 @@ export function openAnswers(
   };
   return {
     select: (statement, values, options) =>
-      first((client) =>
-        select(client, statement, { ...values, ...tables }, { ...options, timeoutMs }),
-      ),
+      first((client) => select(client, statement, { ...values, ...tables }, options)),
     ask: async (question, options) =>
       readers &&
       first(
         (client) =>
-          askAsReader(
-            client,
-            { ...question, values: { ...question.values, ...tables } },
-            { ...options, timeoutMs },
-          ),
+          askAsReader(client, { ...question, values: { ...question.values, ...tables } }, options),
         readers,
       ),
     parquet: (sql, values, signal) =>
       first((client) => parquetOf(client, sql, { ...values, ...tables }, signal), exporters),
-    fetch: (wanted, path, signal) =>
-      first((client) =>
-        fetchRows(client, tables[wanted.source] ?? '', wanted, path, { timeoutMs, signal }),
-      ),
-    newest: (wanted, count, signal) =>
-      first((client) =>
-        newestOf(client, tables[wanted.source] ?? '', wanted, count, { timeoutMs, signal }),
-      ),
+    fetch: (wanted, path, deadline) =>
+      first((client) => fetchRows(client, tables[wanted.source] ?? '', wanted, path, deadline)),
+    newest: (wanted, count, deadline) =>
+      first((client) => newestOf(client, tables[wanted.source] ?? '', wanted, count, deadline)),
     async close() {
       for (const each of [clients, exporters, readers ?? []])
         for (const [, client] of each) await client.close();
@@ -205,7 +192,7 @@ export async function checkReader(
   ]);
   if (!client || !forwarding) return [];
   try {
-    const faults = await readerFaults(client, tables, { timeoutMs: CHECK_MS, signal });
+    const faults = await readerFaults(client, tables, deadlineIn(CHECK_MS, signal));
     const may = await mayEndQueries(forwarding, signal);
     return [
       ...faults.map((fault) => `the user ${reader?.user}: ${fault}`),

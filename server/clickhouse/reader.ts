@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { allSources } from '../../ingest/index.ts';
+import { type Deadline, deadlineIn, waitFor } from '../deadline.ts';
 import { CALLER_TURNS, createTurns, type Plain, type Rows } from '../store/index.ts';
 import { named } from './expressions.ts';
 import { tablesOf } from './schema.ts';
@@ -51,6 +52,8 @@ export interface AskAsReaderOptions {
 
 /** What a user was found to be holds for so long. */
 const TRIAL_MS = 60_000;
+/** A trial takes some ms where the server answers. */
+const LONGEST_TRIAL_MS = 30_000;
 /** The identifier of a query is in a header of its answer. */
 const MOST_PROJECT_BYTES = 2000;
 
@@ -71,10 +74,9 @@ export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): A
     if (!told.has(reason)) warn(reason);
     told.add(reason);
   };
-  const tried = async (client: ClickHouseClient, timeoutMs: number): Promise<boolean> => {
+  const tried = async (client: ClickHouseClient): Promise<boolean> => {
     // All that ask wait for it, whoever of them leaves.
-    const signal = AbortSignal.timeout(timeoutMs);
-    const faults = await readerFaults(client, tables, { timeoutMs, signal }).catch(
+    const faults = await readerFaults(client, tables, deadlineIn(LONGEST_TRIAL_MS)).catch(
       (error: unknown) => {
         if (error instanceof ClickHouseError) return [error.message];
         trials.delete(client);
@@ -85,10 +87,10 @@ export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): A
     for (const fault of faults) tell(fault);
     return faults.length === 0;
   };
-  const isFit = (client: ClickHouseClient, timeoutMs: number): Promise<boolean> => {
+  const isFit = (client: ClickHouseClient): Promise<boolean> => {
     const last = trials.get(client);
     if (last && performance.now() - last.atMs < TRIAL_MS) return last.isFit;
-    const trial = { atMs: performance.now(), isFit: tried(client, timeoutMs) };
+    const trial = { atMs: performance.now(), isFit: tried(client) };
     trials.set(client, trial);
     return trial.isFit;
   };
@@ -112,8 +114,8 @@ export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): A
   };
   return async (client, question, options) => {
     if (Buffer.byteLength(question.project) > MOST_PROJECT_BYTES) return null;
-    return bounded(options, async (ends) => {
-      if (!(await isFit(client, options.timeoutMs))) return null;
+    return bounded(options.deadline, async (ends) => {
+      if (!(await waitFor(options.deadline, () => isFit(client)))) return null;
       await turns.enter(ends, question.project);
       return rowsOf(await answerOf(client, question, ends), question, options);
     }).catch((error: unknown) => {
@@ -147,9 +149,9 @@ const GRANT = /^GRANT SELECT(?:\(.*\))? ON (?:[`\w]+\.)?`?([^`.]+)`? TO /;
 export async function readerFaults(
   client: ClickHouseClient,
   tables: readonly string[],
-  options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+  deadline: Deadline,
 ): Promise<string[]> {
-  return bounded(options, async (ends) => {
+  return bounded(deadline, async (ends) => {
     const project = randomUUID();
     const known = new Set(allSources().flatMap(tablesOf));
     const answersTo = async (sql: string) =>

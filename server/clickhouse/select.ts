@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import type { Source } from '../../ingest/index.ts';
+import { type Deadline, deadlineIn, within } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { isoUtc, type Plain, type RowColumn, type Rows } from '../store/index.ts';
 import { type Narrow, narrowCondition, narrowSelects } from './narrow.ts';
@@ -18,8 +19,7 @@ export interface SelectOptions {
   readonly maxRows: number;
   /** Bytes that the rows may have together. Beyond it `RESULT_TOO_LARGE`. */
   readonly maxBytes?: number;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** Codes of ClickHouse's errors that a client can do something about. */
@@ -46,16 +46,16 @@ export async function select(
   client: ClickHouseClient,
   { sql, columns }: Statement,
   values: Readonly<Record<string, string | null>>,
-  { maxRows, maxBytes, timeoutMs, signal }: SelectOptions,
+  { maxRows, maxBytes, deadline }: SelectOptions,
 ): Promise<Rows> {
-  return bounded({ timeoutMs, signal }, async (ends) => {
+  return bounded(deadline, async (ends) => {
     const answer = await client.query({
       query: sql,
       query_params: values,
       format: 'JSONCompactEachRowWithNamesAndTypes',
       abort_signal: ends,
       clickhouse_settings: {
-        ...readSettings(timeoutMs),
+        ...readSettings(deadline),
         output_format_json_quote_64bit_integers: 1,
         ...(maxBytes === undefined
           ? {}
@@ -79,19 +79,16 @@ export async function select(
   });
 }
 
-/** Runs what ends with the time limit and the signal. Throws AppError, and the signal's reason. */
-export async function bounded<T>(
-  { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+/** Runs what ends with the deadline. Throws AppError, and the reason of the deadline's signal. */
+export function bounded<T>(
+  deadline: Deadline,
   action: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    return await action(AbortSignal.any([signal, timeout]));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (timeout.aborted) throw new AppError('QUERY_TIMEOUT', { cause: error });
-    throw asAppError(error);
-  }
+  return within(deadline, (ends) =>
+    action(ends).catch((error: unknown) => {
+      throw ends.aborted ? ends.reason : asAppError(error);
+    }),
+  );
 }
 
 type Cell = string | number | boolean | null;
@@ -159,7 +156,7 @@ export async function newestOf(
   table: string,
   { project, from, until, narrow }: RowsWanted,
   count: number,
-  options: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+  deadline: Deadline,
 ): Promise<{ from: string | null; rows: number }> {
   const { condition, values: sought } = narrowCondition(narrow);
   const sql = `select minOrNull(timestamp) as oldest, count() as rows
@@ -174,7 +171,7 @@ export async function newestOf(
     { name: 'rows', kind: 'plain', type: 'UBIGINT' },
   ];
   const values = { table, project, from, until, ...sought };
-  const { rows } = await select(client, { sql, columns }, values, { ...options, maxRows: 1 });
+  const { rows } = await select(client, { sql, columns }, values, { deadline, maxRows: 1 });
   const [[oldest = null, found] = []] = rows;
   return { from: oldest === null ? null : String(oldest), rows: Number(found) };
 }
@@ -185,12 +182,12 @@ export async function fetchRows(
   table: string,
   { project, from, until, narrow }: RowsWanted,
   path: string,
-  { timeoutMs, signal }: Pick<SelectOptions, 'timeoutMs' | 'signal'>,
+  deadline: Deadline,
 ): Promise<void> {
   const selects = narrowSelects(narrow);
   const isWhole = narrow.columns.has('metadata') && narrow.members === null;
   const most = isWhole ? MOST_ROWS : MOST_NARROW_ROWS;
-  await bounded({ timeoutMs, signal }, async (ends) => {
+  await bounded(deadline, async (ends) => {
     const { stream } = await client.exec({
       query: `${selects
         .map(({ list, condition, counts }) => {
@@ -205,7 +202,7 @@ export async function fetchRows(
       query_params: { table, project, from, until, ...selects[0]?.values },
       abort_signal: ends,
       clickhouse_settings: {
-        ...readSettings(timeoutMs),
+        ...readSettings(deadline),
         max_result_rows: String(most),
         max_result_bytes: String(isWhole ? MOST_BYTES : MOST_NARROW_BYTES),
         result_overflow_mode: 'throw',
@@ -235,14 +232,15 @@ export async function parquetOf(
   values: Readonly<Record<string, string | null>>,
   signal: AbortSignal,
 ): Promise<{ rows: number; file: Readable }> {
-  return bounded({ timeoutMs: LONGEST_EXPORT_MS, signal }, async () => {
+  const deadline = deadlineIn(LONGEST_EXPORT_MS, signal);
+  return bounded(deadline, async () => {
     const { stream, summary } = await client.exec({
       query: `${sql} format Parquet`,
       query_params: values,
       // Sending it takes as long as the client reads.
       abort_signal: signal,
       clickhouse_settings: {
-        ...readSettings(LONGEST_EXPORT_MS),
+        ...readSettings(deadline),
         output_format_parquet_compression_method: 'zstd',
       },
     });
@@ -254,9 +252,10 @@ export async function parquetOf(
   });
 }
 
-function readSettings(timeoutMs: number) {
+function readSettings(deadline: Deadline) {
   return {
-    max_execution_time: Math.ceil(timeoutMs / 1000),
+    // 0 would be no limit.
+    max_execution_time: Math.max(1, Math.ceil(deadline.remainingMs() / 1000)),
     cancel_http_readonly_queries_on_client_close: 1,
     // A query that fails after its first rows else looks as if it had ended.
     wait_end_of_query: 1,

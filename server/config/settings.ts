@@ -181,7 +181,8 @@ export const SETTINGS = [
     default: '30s',
     expected: 'a duration from 100ms to 1h, such as 30s',
     parse: duration,
-    description: 'How long a query may take, including the time that it waits.',
+    description:
+      'How long the query of a request may take, with all its statements and the time that it waits. Each page of an export may take as long.',
   },
   {
     name: 'TAILPOND_MAX_LINE',

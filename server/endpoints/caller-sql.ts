@@ -11,6 +11,7 @@ import {
   translate,
   Uncountable,
 } from '../caller-sql/index.ts';
+import { type Deadline, waitFor } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { EngineError, type Rows, RowsEndedEarly, type Store } from '../store/index.ts';
 import type { FetchedRows } from './fetched-rows.ts';
@@ -52,7 +53,7 @@ interface Question {
   readonly asked: CallerSql;
   readonly query: SavedQuery;
   readonly values: Values;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** The same, once it is known what it may name. */
@@ -150,7 +151,8 @@ export function createCallerSql(
   };
   return {
     async run(asked) {
-      const question = { ...asked, views: await asked.query.views() };
+      const views = await waitFor(asked.deadline, asked.query.views);
+      const question = { ...asked, views };
       if (fetched) return overFetched(question);
       const text = question.asked.text.toLowerCase();
       const places = [...known.keys()].map((view) => (text.includes(view) ? placeOf(view) : 0));
@@ -184,7 +186,7 @@ async function askedThere(
 type Translator = (reach: Reach, counting?: boolean) => Promise<Translation>;
 
 function translator(
-  { asked, query, views, values: given, signal }: Viewed,
+  { asked, query, views, values: given, deadline }: Viewed,
   store: Readers,
   remembered: Remembered,
 ): Translator {
@@ -195,7 +197,7 @@ function translator(
     const tree =
       trees.get(statement) ??
       store.callerPool
-        .query(PARSE, values, { maxRows: 1, signal, owner: ownerOf(given) })
+        .query(PARSE, values, { maxRows: 1, deadline, owner: ownerOf(given) })
         .then(({ rows }) => String(rows[0]?.[0]));
     trees.set(statement, tree);
     return tree;
@@ -216,7 +218,7 @@ function translator(
     // Where texts may stand changes as rows come.
     const mayHave: TranslationScope['mayHave'] = async (table, texts) => {
       isLasting = false;
-      return isSource(table) ? store.mayHave(table, texts) : null;
+      return isSource(table) ? store.mayHave(table, texts, deadline) : null;
     };
     const parameters = parametersOf(query);
     const scope = { dialect, views, parameters, maxRows, mayHave, reach, counting };
@@ -237,21 +239,21 @@ async function answered(
   newest: Newest,
   reach: Reach,
 ): Promise<Answer> {
-  const { asked, query, views, values, signal } = question;
+  const { asked, query, views, values, deadline } = question;
   const { maxRows } = query;
   const bound = query.windows ? { ...values, [NEWEST_FROM]: new Date(0).toISOString() } : values;
   const ask = (sql: string, more: Values, limits: { maxBytes?: number }) =>
     store.callerPool.query(
       sql,
       { ...bound, ...more },
-      { maxRows, signal, owner: ownerOf(values), ...limits },
+      { maxRows, deadline, owner: ownerOf(values), ...limits },
     );
   try {
     const rows = withMaps(await run(translation, question, newest, ask), translation.maps);
     return { rows, sources: sourcesOf(translation, views) };
   } catch (error) {
     if (reach !== 'all' && mayBeBeyondReach(error)) throw error;
-    throw (await wrongPattern(error, asked.text, translation, store, signal)) ?? refusal(error);
+    throw (await wrongPattern(error, asked.text, translation, store, deadline)) ?? refusal(error);
   }
 }
 
@@ -286,7 +288,7 @@ function mayBeBeyondReach(error: unknown): boolean {
 
 function run(
   { sql, newest: question, views: reads }: Translation,
-  { query: { windows }, views, values }: Viewed,
+  { query: { windows }, views, values, deadline }: Viewed,
   newest: Newest,
   ask: (sql: string, more: Values, limits: { maxBytes?: number }) => Promise<Rows>,
 ): Promise<Rows> {
@@ -301,6 +303,7 @@ function run(
     { sources, rows, sql, oldest, reads: narrow ? 'columns' : 'rows', windows },
     values,
     (text, more) => ask(text, more, text === sql ? { maxBytes: MAX_BYTES } : {}),
+    deadline,
   );
 }
 
@@ -320,14 +323,17 @@ async function wrongPattern(
   text: string,
   { patterns }: Translation,
   { callerPool }: Pick<Store, 'callerPool'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<AppError | null> {
   if (!(error instanceof EngineError) || error.kind !== 'input') return null;
   for (const { text: pattern, at } of patterns) {
     const sql = `select regexp_matches('', $pattern::varchar)`;
-    const isPattern = await callerPool.query(sql, { pattern }, { maxRows: 1, signal }).then(
+    const isPattern = await callerPool.query(sql, { pattern }, { maxRows: 1, deadline }).then(
       () => true,
-      () => false,
+      (failure: unknown) => {
+        if (failure instanceof EngineError) return false;
+        throw failure;
+      },
     );
     const detail = 'Expected a regular expression (RE2 syntax)';
     if (!isPattern) return fault('sql', `${new SqlRefused(at, detail).sentence(text)}.`, error);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isSource, type Source } from '../../ingest/index.ts';
 import type { FetchedView, Reads, Translation } from '../caller-sql/index.ts';
 import type { Answers, Counted, Filled, Narrow } from '../clickhouse/index.ts';
+import type { Deadline } from '../deadline.ts';
 import { boundsOn } from '../records/bounds.ts';
 import type { Path, Shape } from '../records/shapes.ts';
 import { columnOf, filledFrom, type MemberSet, type Store, shipped } from '../store/index.ts';
@@ -43,7 +44,7 @@ export interface Fetching {
   readonly query: SavedQuery;
   readonly views: Views;
   readonly values: Values;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** So many of the newest rows are fetched first, where the newest are asked for. */
@@ -87,7 +88,7 @@ export function createFetchedRows(
   const wantedBy = (fetching: Fetching, counted: Counted | null) =>
     wantedOf(fetching, counted, setOf);
   const over = async <T>(
-    { translation, signal }: Fetching,
+    { translation, deadline }: Fetching,
     wanted: ReadonlyMap<Source, Narrow>,
     bounds: ReturnType<typeof boundsOf>,
     ask: (sql: string) => Promise<T>,
@@ -98,7 +99,7 @@ export function createFetchedRows(
       for (const [source, narrow] of wanted) {
         const path = join(staging, `fetched-${randomUUID()}.parquet`);
         files.set(source, path);
-        await answers.fetch({ source, ...bounds, narrow }, path, signal);
+        await answers.fetch({ source, ...bounds, narrow }, path, deadline);
       }
       const place = (source: Source) => {
         const narrow = wanted.get(source);
@@ -111,7 +112,7 @@ export function createFetchedRows(
     }
   };
   /** The constants that a source's timestamps are compared with, µs since the epoch. Null without a way to know. */
-  const momentsOf = async ({ translation, views, values, signal }: Fetching) => {
+  const momentsOf = async ({ translation, views, values, deadline }: Fetching) => {
     const [reads, ...others] = translation.reads;
     const fetched = reads && views.get(reads.view)?.fetched;
     if (!reads || !fetched || others.length > 0 || fetched.moments === null) return null;
@@ -129,7 +130,7 @@ export function createFetchedRows(
     for (const sql of asked) {
       const given = `select epoch_us(columns(*)) from (${sql})`;
       const bound = { ...values, [NEWEST_FROM]: EPOCH };
-      const { rows } = await callerPool.query(given, bound, { maxRows: 1, signal });
+      const { rows } = await callerPool.query(given, bound, { maxRows: 1, deadline });
       for (const moment of rows[0] ?? []) if (typeof moment === 'bigint') moments.push(moment);
     }
     return { unit, moments };
@@ -145,7 +146,7 @@ export function createFetchedRows(
         const { from, rows } = await answers.newest(
           { source, ...bounds, narrow },
           count,
-          question.signal,
+          question.deadline,
         );
         // These are all there are.
         if (rows < count) return over(question, wanted, bounds, ask);

@@ -1,6 +1,7 @@
 import { allSources, type Source } from '../../ingest/index.ts';
 import { attributeColumn, forClickHouse, type Translation } from '../caller-sql/index.ts';
 import { type Answers, tablesOf, unionRows } from '../clickhouse/index.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Rows, Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
 import {
@@ -26,7 +27,7 @@ export interface ForwardedQuestion {
   readonly query: SavedQuery;
   readonly views: Views;
   readonly values: Values;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 export function createForwardedSql(
@@ -34,7 +35,7 @@ export function createForwardedSql(
   answers: Pick<Answers, 'ask'>,
 ): ForwardedSql {
   return {
-    async ask({ text, translation, sources, query, views, values, signal }) {
+    async ask({ text, translation, sources, query, views, values, deadline }) {
       const { union, unionThere: view } = query;
       if (!union || !view) return null;
       const { columns, limit, offset } = translation;
@@ -57,7 +58,7 @@ export function createForwardedSql(
           project: values[ANY_PROJECT] === 'true' ? ALL_PROJECTS : (project ?? ''),
           columns,
         },
-        { maxRows: query.maxRows, signal },
+        { maxRows: query.maxRows, deadline },
       );
     },
   };

@@ -1,5 +1,6 @@
 import type { Ingest, Source } from '../../ingest/index.ts';
 import type { Access } from '../auth/tokens.ts';
+import { type Deadline, waitFor } from '../deadline.ts';
 import { isoUtc, type Store } from '../store/index.ts';
 
 export interface FreshnessDeps {
@@ -28,8 +29,11 @@ export function visibleTo(
 export async function freshness(
   sources: readonly Source[],
   { store, ingest }: FreshnessDeps,
+  deadline: Deadline,
 ): Promise<Record<string, string>> {
-  const spans = await Promise.all(sources.map((source) => store.span(source)));
+  const spans = await waitFor(deadline, () =>
+    Promise.all(sources.map((source) => store.span(source))),
+  );
   const ingestedMs = Math.max(...spans.map((span) => span?.ingestedMs ?? 0), 0);
   const lagMs = ingest
     .status()

@@ -3,6 +3,7 @@ import { accessOf } from '../auth/middleware.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import type { Access } from '../auth/tokens.ts';
 import type { Answers } from '../clickhouse/index.ts';
+import { type Deadline, deadlineIn } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { encodeRows, type Format, formatOf, MEDIA_TYPES } from '../formats/index.ts';
 import { redact } from '../formats/redact.ts';
@@ -40,6 +41,8 @@ export interface EndpointDeps extends FreshnessDeps {
   readonly answers: Answers | null;
   readonly cache: Cache;
   readonly measure: Measure;
+  /** Bounds each question as a whole. */
+  readonly queryTimeoutMs: number;
 }
 
 /**
@@ -113,7 +116,8 @@ function loader(question: Question, deps: AnswerDeps): Load {
     endpoint: question.query.name,
     kind: question.callerSql ? 'caller' : 'saved',
   } as const;
-  return (signal) => deps.measure(asked, () => answer(question, deps, signal));
+  return (signal) =>
+    deps.measure(asked, () => answer(question, deps, deadlineIn(deps.queryTimeoutMs, signal)));
 }
 
 /**
@@ -162,13 +166,13 @@ interface Question {
 async function answer(
   { query, callerSql: own, values, redacted, format }: Question,
   deps: AnswerDeps,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Answer> {
   const { store } = deps;
-  const checked = await checkParameters(query, values, store, signal);
+  const checked = await checkParameters(query, values, store, deadline);
   const { rows, sources } = own
-    ? await deps.callerSql.run({ asked: own, query, values: checked, signal })
-    : { rows: await run(query, checked, deps, signal), sources: query.sources };
+    ? await deps.callerSql.run({ asked: own, query, values: checked, deadline })
+    : { rows: await run(query, checked, deps, deadline), sources: query.sources };
   return {
     body: await encodeRows(
       format,
@@ -176,9 +180,10 @@ async function answer(
       // Clients of ClickHouse know no records as Logflare's clients do.
       { redact: redacted ? redact : undefined, asStored: own?.dialect === 'clickhouse' },
       store,
+      deadline,
     ),
     headers: {
-      ...(await freshness(sources, deps)),
+      ...(await freshness(sources, deps, deadline)),
       'Tailpond-Truncated': String(rows.truncated),
     },
   };
@@ -188,21 +193,21 @@ async function run(
   query: SavedQuery,
   values: Values,
   { store, answers, newest }: Pick<AnswerDeps, 'store' | 'answers' | 'newest'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Rows> {
   if (answers && query.clickhouse) {
     const most = query.windows?.rows ?? Number.POSITIVE_INFINITY;
     const rows = await answers.select(query.clickhouse, values, {
       maxRows: query.maxRows,
-      signal,
+      deadline,
     });
     return { ...rows, truncated: rows.truncated || rows.rows.length >= most };
   }
-  const options = { maxRows: query.maxRows, signal };
+  const options = { maxRows: query.maxRows, deadline };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
   if (!query.windows) return ask(query.sql, {});
   const question = questionOf(query, query.windows);
-  const newestRows = await newest(question, values, ask);
+  const newestRows = await newest(question, values, ask, deadline);
   // Its own limit is not seen from here; at that many rows there may be more.
   return { ...newestRows, truncated: newestRows.rows.length >= question.rows };
 }

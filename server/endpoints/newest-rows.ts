@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../../ingest/index.ts';
+import { type Deadline, waitFor } from '../deadline.ts';
 import type { Plain, Rows, Span, Store } from '../store/index.ts';
 import type { Values } from './parameters.ts';
 import { NEWEST_FROM, type SavedQuery, type Windows } from './query-file.ts';
@@ -32,6 +33,7 @@ export type Newest = (
   question: NewestQuestion,
   values: Values,
   ask: (sql: string, bound: Values) => Promise<Rows>,
+  deadline: Deadline,
 ) => Promise<Rows>;
 
 /** The bound that gave a question all of its rows, when the newest entry was that of `endMs`. */
@@ -53,18 +55,20 @@ export function createNewest(store: Pick<Store, 'span'>): Newest {
     maxSize: REMEMBERED,
     sizeCalculation: (_, key) => key.length + 1,
   });
-  return (question, values, ask) => newest(question, values, store, found, ask);
+  return async (question, values, ask, deadline) => {
+    const span = await waitFor(deadline, () => spanOf(question.sources, store));
+    return newest(question, values, span, found, ask);
+  };
 }
 
 async function newest(
   question: NewestQuestion,
   values: Values,
-  store: Pick<Store, 'span'>,
+  span: SourcesSpan | null,
   found: LRUCache<string, Found>,
   ask: (sql: string, bound: Values) => Promise<Rows>,
 ): Promise<Rows> {
-  const { sources, rows: wanted, sql, oldest: oldestSql, reads, windows } = question;
-  const span = await spanOf(sources, store);
+  const { rows: wanted, sql, oldest: oldestSql, reads, windows } = question;
   const from = (atMs: number) => ({ [NEWEST_FROM]: new Date(Math.floor(atMs)).toISOString() });
   if (!span) return ask(sql, from(0));
   const reach = {
@@ -105,11 +109,13 @@ async function newest(
   return askRows(farthest);
 }
 
+type SourcesSpan = Omit<Span, 'ingestedMs'>;
+
 /** The span of the entries of several sources; null when they have none. */
 async function spanOf(
   sources: readonly Source[],
   store: Pick<Store, 'span'>,
-): Promise<Omit<Span, 'ingestedMs'> | null> {
+): Promise<SourcesSpan | null> {
   const all = await Promise.all(sources.map((source) => store.span(source)));
   const spans = all.filter((span) => span !== null);
   if (spans.length === 0) return null;

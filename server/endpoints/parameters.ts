@@ -1,4 +1,5 @@
 import { matchesBytes } from '../caller-sql/index.ts';
+import type { Deadline } from '../deadline.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import type { Parameter } from '../http/route.ts';
 import { EngineError, type Store } from '../store/index.ts';
@@ -46,7 +47,7 @@ export async function checkParameters(
   { parameters }: Declared,
   values: Values,
   store: Pick<Store, 'query' | 'moment'>,
-  signal?: AbortSignal,
+  deadline: Deadline,
 ): Promise<Values> {
   const checked: Record<string, string | null> = { ...values };
   const faults: FieldError[] = [];
@@ -54,14 +55,14 @@ export async function checkParameters(
     const value = values[name] ?? null;
     if (value === null) continue;
     if (type === 'timestamp') {
-      checked[name] = await moment(value, store, signal);
+      checked[name] = await moment(value, store, deadline);
       if (checked[name] === null) {
         faults.push({
           parameter: name,
           detail: `Expected "${name}" to be a timestamp such as 2026-11-20T14:00:00Z, or digits since the epoch, got ${shown(value)}.`,
         });
       }
-    } else if (type === 'regexp' && !(await isRegexp(value, store, signal))) {
+    } else if (type === 'regexp' && !(await isRegexp(value, store, deadline))) {
       faults.push({
         parameter: name,
         detail: `Expected "${name}" to be a regular expression (RE2 syntax) without \\C, got ${shown(value)}.`,
@@ -114,33 +115,29 @@ const LOST_PLUS = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) (\
 async function moment(
   value: string,
   store: Pick<Store, 'query' | 'moment'>,
-  signal?: AbortSignal,
+  deadline: Deadline,
 ): Promise<string | null> {
   const text = value.replace(LOST_PLUS, '$1+$2');
   const sql = `select moment from (select ${store.moment('text')} as moment from (select $text::varchar as text)) where year(moment) between 1970 and 2200`;
-  const { rows } = await store.query(sql, { text }, limits(signal));
+  const { rows } = await store.query(sql, { text }, { maxRows: 1, deadline });
   return (rows[0]?.[0] as string | undefined) ?? null;
 }
 
 async function isRegexp(
   value: string,
   store: Pick<Store, 'query' | 'moment'>,
-  signal?: AbortSignal,
+  deadline: Deadline,
 ): Promise<boolean> {
   if (matchesBytes(value)) return false;
   try {
     await store.query(
       `select regexp_matches('', $pattern::varchar)`,
       { pattern: value },
-      limits(signal),
+      { maxRows: 1, deadline },
     );
     return true;
   } catch (error) {
     if (error instanceof EngineError && error.kind === 'input') return false;
     throw error;
   }
-}
-
-function limits(signal?: AbortSignal) {
-  return signal ? { maxRows: 1, signal } : { maxRows: 1 };
 }

@@ -5,6 +5,7 @@ import type { Statement } from '../clickhouse/select.ts';
 import type { UnionView } from '../clickhouse/union-rows.ts';
 import type { Config } from '../config/config.ts';
 import { ROOT } from '../config/package-root.ts';
+import { deadlineIn } from '../deadline.ts';
 import { EngineError, type RowColumn, type Store } from '../store/index.ts';
 import { FETCHED } from './fetched-rows.ts';
 import { oldestOf } from './newest-rows.ts';
@@ -17,7 +18,7 @@ import {
   type SavedQuery,
   SUPPLIED,
 } from './query-file.ts';
-import { partsOf } from './views.ts';
+import { PREPARE_MS, partsOf } from './views.ts';
 
 /** The saved queries, by name and by UUID. */
 export interface Endpoints {
@@ -176,9 +177,12 @@ async function prepare(
     });
   }
   const presets = query.parameters.map(({ name, preset }) => [name, preset]);
-  await checkParameters(query, Object.fromEntries(presets), store).catch((error: Error) => {
-    throw new QueryFileError(file, 1, `a preset is wrong: ${error.message}`);
-  });
+  const deadline = deadlineIn(PREPARE_MS);
+  await checkParameters(query, Object.fromEntries(presets), store, deadline).catch(
+    (error: Error) => {
+      throw new QueryFileError(file, 1, `a preset is wrong: ${error.message}`);
+    },
+  );
   return columns.map((name, i) => {
     const type = types[i] ?? '';
     return { name, type, kind: type === 'JSON' ? 'json' : 'plain' };

@@ -1,5 +1,6 @@
 import { isSource, type Source } from '../../ingest/index.ts';
 import type { Arm, Arms, FetchedView, Kind, View } from '../caller-sql/index.ts';
+import { deadlineIn } from '../deadline.ts';
 import { type MemberColumns, pathKey } from '../records/shapes.ts';
 import {
   columnOf,
@@ -45,7 +46,8 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^U?(?:TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$|^FLOAT$|^DOUBLE$|^DECIMAL/, 'number'],
 ];
 
-const MAX_ROWS = { maxRows: 1 };
+/** Bounds a statement that prepares an endpoint, for all requests. It takes some ms, and may wait for a connection. */
+export const PREPARE_MS = 30_000;
 
 /** What a saved query is made of. */
 export interface Parts {
@@ -114,7 +116,8 @@ export async function partsOf(
 
 function parserOf(readers: Pick<Readers, 'query'>): Parser {
   const text = async (statement: string, value: string) => {
-    const { rows } = await readers.query(statement, { value }, MAX_ROWS);
+    const limits = { maxRows: 1, deadline: deadlineIn(PREPARE_MS) };
+    const { rows } = await readers.query(statement, { value }, limits);
     return String(rows[0]?.[0] ?? '');
   };
   return {

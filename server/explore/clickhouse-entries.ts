@@ -1,5 +1,6 @@
 import { as, isUnreadable } from '../clickhouse/expressions.ts';
 import type { Answers } from '../clickhouse/index.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Values } from '../endpoints/parameters.ts';
 import { microsOf, type RowColumn } from '../store/index.ts';
 import {
@@ -62,7 +63,7 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
     words: WORDS,
     ask,
     mayHave: async () => null,
-    newest: ({ source, where, values }, limit, signal) =>
+    newest: ({ source, where, values }, limit, deadline) =>
       ask(
         `select ${COLUMNS}
           from ${WORDS.table(source)}
@@ -71,7 +72,7 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
           limit ${limit + 1}`,
         ENTRY,
         values,
-        { maxRows: limit + 1, maxBytes: MAX_BYTES, signal },
+        { maxRows: limit + 1, maxBytes: MAX_BYTES, deadline },
       ),
     async parquet({ source, where, values }, signal) {
       const { rows, file } = await answers.parquet(
@@ -139,13 +140,13 @@ const OF_ENTRY = /^\d{1,18}$/;
  */
 async function followShipments(
   { source, where, values }: Filter,
-  { from, pinned, signal }: FollowOptions,
+  { from, pinned, deadline }: FollowOptions,
   ask: EntryEngine['ask'],
 ): Promise<Follower> {
   const table = WORDS.table(source);
   const lately = () => BigInt(Date.now()) * 1000n - LATEST_US;
   /** The last shipment of each node among the entries of the last minutes, and how many these are. */
-  const shipments = async (condition: string, bounds: Values) => {
+  const shipments = async (condition: string, bounds: Values, own: Deadline) => {
     const { rows } = await ask(
       `select _node as node, max(_seq) as seq, count() as entries
         from ${table}
@@ -153,7 +154,7 @@ async function followShipments(
         group by node`,
       SHIPMENTS,
       { ...values, ...bounds },
-      { maxRows: Number.POSITIVE_INFINITY, signal },
+      { maxRows: Number.POSITIVE_INFINITY, deadline: own },
     );
     return {
       last: new Map(rows.map(([node, seq]) => [String(node), String(seq)])),
@@ -165,7 +166,7 @@ async function followShipments(
     if (listed !== undefined && !pinned)
       return new Map(listed.split(' ').flatMap((each) => (each ? [splitAtColon(each)] : [])));
     const bounds = { since_us: String(lately()), until_us: OF_ENTRY.test(from) ? from : FAR_US };
-    return (await shipments(`ingested_at <= ${WORDS.moment('until_us')}`, bounds)).last;
+    return (await shipments(`ingested_at <= ${WORDS.moment('until_us')}`, bounds, deadline)).last;
   };
 
   const seen = await begun();
@@ -176,9 +177,10 @@ async function followShipments(
     id: id(),
     everyMs: LOOK_MS,
     async look() {
+      const ofLook = deadline.renewed();
       const bounds = { since_us: String(lately()), seen: asJson(seen) };
       const isNew = `_seq > ${numberOf('seen')}`;
-      const come = await shipments(isNew, bounds);
+      const come = await shipments(isNew, bounds, ofLook);
       if (come.entries === 0) return null;
       const entries = await unlessTooLarge(
         ask(
@@ -189,7 +191,7 @@ async function followShipments(
             limit ${MOST_OF_A_LOOK}`,
           ENTRY,
           { ...values, ...bounds, last: asJson(come.last) },
-          { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, signal },
+          { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, deadline: ofLook },
         ),
       );
       for (const [node, seq] of come.last) seen.set(node, seq);

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Source } from '../../ingest/index.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Values } from '../endpoints/parameters.ts';
 import type { SearchWords } from '../search/condition.ts';
 import type { RowColumn, Rows } from '../store/index.ts';
@@ -63,7 +64,7 @@ export interface AskOptions {
   readonly maxRows: number;
   /** Bytes that the rows may have together; the statement ends its columns with `words.size` then. Beyond it `RESULT_TOO_LARGE`. */
   readonly maxBytes?: number;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** What holds the entries that are asked for: the store, or ClickHouse where rows are forwarded to it. */
@@ -80,10 +81,15 @@ export interface EntryEngine {
    * A condition that all rows with this text meet, and that is tested faster; null where there is none. `escaped`: in metadata it may stand
    * with escapes of JSON.
    */
-  mayHave(source: Source, text: string, escaped: boolean): Promise<string | null>;
+  mayHave(
+    source: Source,
+    text: string,
+    escaped: boolean,
+    deadline: Deadline,
+  ): Promise<string | null>;
   /** The newest entries, newest first, `limit` at most and perhaps one more. */
-  newest(filter: Filter, limit: number, signal: AbortSignal): Promise<Rows>;
-  /** All entries as a Parquet file. */
+  newest(filter: Filter, limit: number, deadline: Deadline): Promise<Rows>;
+  /** All entries as a Parquet file. It may take longer than a question: until `signal`. */
   parquet(filter: Filter, signal: AbortSignal): Promise<ParquetExport>;
   /** Follows what is stored. */
   follow(filter: Filter, options: FollowOptions): Promise<Follower>;
@@ -94,7 +100,8 @@ export interface FollowOptions {
   readonly from: string;
   /** Whether it must not be told from where it stands what else was stored. */
   readonly pinned: boolean;
-  readonly signal: AbortSignal;
+  /** Bounds the beginning; each look has the same time again. */
+  readonly deadline: Deadline;
 }
 
 export interface ParquetExport {

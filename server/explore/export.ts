@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { type Format, MEDIA_TYPES, writerOf } from '../formats/index.ts';
 import type { Rows } from '../store/index.ts';
@@ -20,15 +21,16 @@ export interface Export {
 /**
  * Sends any number of entries in flat memory. Their count comes at the end, in the text and as the trailer `X-Row-Count`; an
  * export that fails on the way breaks the connection, so that nobody takes it for whole. A Parquet file has its count in a
- * header.
+ * header. `deadline` bounds each page of text by itself.
  */
 export async function sendExport(
   { filter, format, redact }: Export,
   response: Response,
   engine: Pick<EntryEngine, 'words' | 'ask' | 'parquet'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<void> {
-  if (format !== 'parquet') return sendText({ filter, format, redact }, response, engine, signal);
+  const { signal } = deadline;
+  if (format !== 'parquet') return sendText({ filter, format, redact }, response, engine, deadline);
   if (redact) {
     const detail =
       'Parquet is written by the engine, which redacts nothing: ask for json, ndjson or csv.';
@@ -52,9 +54,10 @@ async function sendText(
   { filter, format, redact }: Export & { format: Exclude<Format, 'parquet'> },
   response: Response,
   engine: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ) {
-  const all = pages(filter, engine, signal);
+  const { signal } = deadline;
+  const all = pages(filter, engine, deadline);
   // An error before the first page is an answer of its own.
   const first = await all.next();
   setHeaders(response, filter, format);

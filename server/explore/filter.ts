@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { allSources, isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
+import type { Deadline } from '../deadline.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { ALL_PROJECTS } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
@@ -40,7 +41,8 @@ export async function filtersOf(
   response: Response,
   parameters: readonly Parameter[],
   store: Pick<Store, 'query' | 'moment'>,
-  { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
+  engine: Pick<EntryEngine, 'words' | 'mayHave'>,
+  deadline: Deadline,
 ): Promise<readonly Filter[]> {
   const sources = sourcesOf(request.params.source);
   const { project: pin } = accessOf(response);
@@ -51,7 +53,7 @@ export async function filtersOf(
     const detail = 'Expected "project" to be the one that this token is for, got another.';
     throw new AppError('PROJECT_FORBIDDEN', { faults: [{ parameter: 'project', detail }] });
   }
-  const checked = await checkParameters({ parameters }, given, store);
+  const checked = await checkParameters({ parameters }, given, store, deadline);
   const values: Values = {
     search: null,
     q: null,
@@ -60,7 +62,7 @@ export async function filtersOf(
     project: pin ?? checked.project ?? null,
   };
   const filters: Filter[] = [];
-  for (const source of sources) filters.push(await filterOf(source, values, { words, mayHave }));
+  for (const source of sources) filters.push(await filterOf(source, values, engine, deadline));
   return filters;
 }
 
@@ -80,14 +82,15 @@ export async function filterOf(
   source: Source,
   values: Values,
   { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
+  deadline: Deadline,
 ): Promise<Filter> {
   const { q } = values;
   const asks = q
     ? unlessInvalid('q', () => conditionOf(parseQuery(q), source, words.search))
     : null;
   const may = await Promise.all([
-    ...(values.search ? [mayHave(source, values.search, false)] : []),
-    ...(asks?.texts ?? []).map((text) => mayHave(source, text, true)),
+    ...(values.search ? [mayHave(source, values.search, false, deadline)] : []),
+    ...(asks?.texts ?? []).map((text) => mayHave(source, text, true, deadline)),
   ]);
   const sought = ['event_message', 'metadata'].map(words.hasSought);
   const where = [

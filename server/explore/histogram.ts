@@ -1,4 +1,5 @@
 import type { Source } from '../../ingest/index.ts';
+import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { fieldOf } from '../search/condition.ts';
 import { SEVERITIES } from '../search/fields.ts';
@@ -52,7 +53,7 @@ export async function histogram(
   filters: readonly Filter[],
   { most, graded }: { readonly most: number; readonly graded: boolean },
   engine: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Histogram> {
   const { from: begin, to: end } = filters[0]?.values ?? {};
   const seconds = (Date.parse(end ?? '') - Date.parse(begin ?? '')) / 1000;
@@ -64,7 +65,7 @@ export async function histogram(
     STEPS.find((step) => seconds / step <= most) ?? Math.ceil(seconds / most / DAY) * DAY;
   const all: Bucket[] = [];
   for (const filter of filters)
-    all.push(...(await bucketsOf(filter, { most, graded, stepSeconds }, engine, signal)));
+    all.push(...(await bucketsOf(filter, { most, graded, stepSeconds }, engine, deadline)));
   return { buckets: filters.length === 1 ? all : together(all), stepSeconds };
 }
 
@@ -72,7 +73,7 @@ async function bucketsOf(
   { source, where, values }: Filter,
   { most, graded, stepSeconds }: Readonly<{ most: number; graded: boolean; stepSeconds: number }>,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Bucket[]> {
   const { rows } = await ask(
     `select ${words.bucket} as bucket, count(*) as entries${graded ? ', severity as grade' : ''}
@@ -82,7 +83,7 @@ async function bucketsOf(
       order by bucket${graded ? ', grade' : ''}`,
     graded ? GRADED_BUCKETS : BUCKETS,
     { ...values, step_us: String(BigInt(stepSeconds) * 1_000_000n) },
-    { maxRows: (most + 2) * (graded ? GRADES : 1), signal },
+    { maxRows: (most + 2) * (graded ? GRADES : 1), deadline },
   );
   return rows.map(([timestamp, entries, severity = null]) => ({
     timestamp: String(timestamp),
@@ -112,9 +113,9 @@ const COUNTS: readonly RowColumn[] = [
 export async function projects(
   filters: readonly Filter[],
   engine: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Plain[]> {
-  const counts = await counted(filters, () => 'project', MOST, engine, signal);
+  const counts = await counted(filters, () => 'project', MOST, engine, deadline);
   return counts.slice(0, MOST).map(([project, entries]) => ({ project, entries }));
 }
 
@@ -126,13 +127,13 @@ export async function facet(
   filters: readonly Filter[],
   { field, limit }: { readonly field: string; readonly limit: number },
   engine: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Plain[]> {
   const path = unlessInvalid('field', () => fieldPath(field));
   const most = filters.length === 1 ? limit : OF_EACH;
   const valueOfSource = (source: Source) =>
     unlessInvalid('field', () => fieldOf(path, source, engine.words.search));
-  const counts = await counted(filters, valueOfSource, most, engine, signal);
+  const counts = await counted(filters, valueOfSource, most, engine, deadline);
   return counts.slice(0, limit).map(([value, entries]) => ({ value, entries }));
 }
 
@@ -142,7 +143,7 @@ async function counted(
   valueOfSource: (source: Source) => string,
   most: number,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<[Plain, number][]> {
   const counts: [Plain, number][] = [];
   for (const { source, where, values } of filters) {
@@ -159,7 +160,7 @@ async function counted(
         limit ${most}`,
       COUNTS,
       values,
-      { maxRows: most, signal },
+      { maxRows: most, deadline },
     );
     for (const [value = null, entries] of rows) counts.push([value, Number(entries)]);
   }

@@ -3,6 +3,7 @@ import { accessOf, revoked } from '../auth/middleware.ts';
 import { redaction } from '../auth/redaction-header.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Answers } from '../clickhouse/index.ts';
+import { type Deadline, deadlineIn } from '../deadline.ts';
 import { type FreshnessDeps, freshness, visibleTo } from '../endpoints/freshness.ts';
 import { searchOf } from '../endpoints/parameters.ts';
 import { AppError } from '../errors.ts';
@@ -25,6 +26,8 @@ export interface ExploreDeps extends FreshnessDeps {
   /** What asks where rows are forwarded to; null: they stay. */
   readonly answers: Answers | null;
   readonly tokens: Pick<Tokens, 'holds'>;
+  /** Bounds each question as a whole, each page of an export and each look of a tail. */
+  readonly queryTimeoutMs: number;
   /** Whether the service is stopping. */
   readonly isDraining: () => boolean;
 }
@@ -52,6 +55,8 @@ const required = (parameter: Parameter): Parameter => ({ ...parameter, required:
 
 /** At a time; each has some pages in memory. */
 const EXPORTS = 4;
+/** Exports of one project, so that another one need not wait for them. */
+const OF_PROJECT = 3;
 
 /** What each of the questions below `/api` takes, each with a source behind it. */
 const EXPLORE = {
@@ -66,7 +71,7 @@ const EXPLORE = {
 type Answerer = (
   request: Request<{ source: string }>,
   response: Response,
-  signal: AbortSignal,
+  deadline: Deadline,
 ) => Promise<void>;
 
 /** Questions about one source, or several, that need no saved query: their newest entries, when they came, all of them, those that come. */
@@ -74,7 +79,8 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   const { store, answers } = deps;
   const engine = answers ? clickhouseEntries(answers) : storeEntries(store);
   const tail = createTail(engine, deps.isDraining);
-  let exports = 0;
+  /** Whose entries are exported. */
+  const exporting: (string | null)[] = [];
   const route = (
     name: keyof typeof EXPLORE,
     said: Pick<Route, 'summary' | 'format' | 'answer'>,
@@ -85,15 +91,16 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     methods: GET,
     scope: 'query',
     parameters: EXPLORE[name],
-    handler: untilRevoked(answer, deps.tokens),
+    handler: untilRevoked(answer, deps),
   });
 
   const asked = async (
     request: Request<{ source: string }>,
     response: Response,
     parameters: readonly Parameter[],
+    deadline: Deadline,
   ) => {
-    const filters = await filtersOf(request, response, parameters, store, engine);
+    const filters = await filtersOf(request, response, parameters, store, engine, deadline);
     // All of them have the values of the request.
     return {
       filters,
@@ -102,56 +109,61 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     };
   };
 
-  const entries: Answerer = async (request, response, signal) => {
-    const { filters, values, sources } = await asked(request, response, EXPLORE.entries);
+  const entries: Answerer = async (request, response, deadline) => {
+    const { filters, values, sources } = await asked(request, response, EXPLORE.entries, deadline);
     const format = formatOf(searchOf(request.url), request);
     const limit = within(LIMIT.name, values.limit, 1000);
-    const rows = await newestEntries(filters, limit, engine, signal);
+    const rows = await newestEntries(filters, limit, engine, deadline);
     const options = { redact: redactOf(request), asStored: true };
     response.set({
-      ...visibleTo(accessOf(response), await freshness(sources, deps)),
+      ...visibleTo(accessOf(response), await freshness(sources, deps, deadline)),
       'Tailpond-Truncated': String(rows.truncated),
       'Cache-Control': 'private, no-cache',
       'Content-Type': MEDIA_TYPES[format],
     });
-    response.send(await encodeRows(format, rows, options, store));
+    response.send(await encodeRows(format, rows, options, store, deadline));
   };
 
-  const histogramOf: Answerer = async (request, response, signal) => {
-    const { filters, values, sources } = await asked(request, response, EXPLORE.histogram);
+  const histogramOf: Answerer = async (request, response, deadline) => {
+    const { filters, values, sources } = await asked(
+      request,
+      response,
+      EXPLORE.histogram,
+      deadline,
+    );
     const most = within(BUCKETS.name, values.buckets, 500);
     const graded = values.by === 'severity';
-    const { buckets, stepSeconds } = await histogram(filters, { most, graded }, engine, signal);
-    response.set(visibleTo(accessOf(response), await freshness(sources, deps)));
+    const { buckets, stepSeconds } = await histogram(filters, { most, graded }, engine, deadline);
+    response.set(visibleTo(accessOf(response), await freshness(sources, deps, deadline)));
     response
       .set('Cache-Control', 'private, no-cache')
       .json({ result: buckets, step_seconds: stepSeconds });
   };
 
-  const projectsOf: Answerer = async (request, response, signal) => {
-    const { filters } = await asked(request, response, EXPLORE.projects);
-    const result = encode(await projects(filters, engine, signal), redactOf(request));
+  const projectsOf: Answerer = async (request, response, deadline) => {
+    const { filters } = await asked(request, response, EXPLORE.projects, deadline);
+    const result = encode(await projects(filters, engine, deadline), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
-  const facetOf: Answerer = async (request, response, signal) => {
-    const { filters, values } = await asked(request, response, EXPLORE.facets);
+  const facetOf: Answerer = async (request, response, deadline) => {
+    const { filters, values } = await asked(request, response, EXPLORE.facets, deadline);
     const limit = within(VALUES.name, values.limit, 100);
     const question = { field: values.field ?? '', limit };
-    const result = encode(await facet(filters, question, engine, signal), redactOf(request));
+    const result = encode(await facet(filters, question, engine, deadline), redactOf(request));
     response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
   };
 
-  const tailOf: Answerer = async (request, response, signal) => {
-    const { filters } = await asked(request, response, EXPLORE.tail);
+  const tailOf: Answerer = async (request, response, deadline) => {
+    const { filters } = await asked(request, response, EXPLORE.tail, deadline);
     const after = request.get('Last-Event-ID') ?? '';
     const { project } = accessOf(response);
     const question = { filters, redact: redactOf(request), after, pinned: project !== null };
-    await tail.send(question, response, signal);
+    await tail.send(question, response, deadline);
   };
 
-  const exportOf: Answerer = async (request, response, signal) => {
-    const { filters, sources } = await asked(request, response, EXPLORE.export);
+  const exportOf: Answerer = async (request, response, deadline) => {
+    const { filters, values, sources } = await asked(request, response, EXPLORE.export, deadline);
     const [filter, another] = filters;
     if (!filter || another) {
       const detail = `An export has one source, got ${sources.length}: export each by itself.`;
@@ -162,13 +174,17 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       format: formatOf(searchOf(request.url), request),
       redact: redactOf(request),
     };
-    if (exports >= EXPORTS)
-      throw new AppError('OVERLOADED', { detail: `${EXPORTS} exports are sent already.` });
-    exports++;
+    const { project = null } = values;
+    const ofProject = exporting.filter((each) => each === project).length;
+    if (exporting.length >= EXPORTS || ofProject >= OF_PROJECT) {
+      const detail = `Expected at most ${EXPORTS} exports at a time, ${OF_PROJECT} of one project, got another: try again when one has ended.`;
+      throw new AppError('OVERLOADED', { detail });
+    }
+    exporting.push(project);
     try {
-      await sendExport(question, response, engine, signal);
+      await sendExport(question, response, engine, deadline);
     } finally {
-      exports--;
+      exporting.splice(exporting.indexOf(project), 1);
     }
   };
 
@@ -206,15 +222,15 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
   ];
 }
 
-/** Answers until the client leaves or its token ends. */
+/** Answers until the client leaves, its token ends or its time is over. */
 function untilRevoked(
   answer: Answerer,
-  tokens: Pick<Tokens, 'holds'>,
+  { tokens, queryTimeoutMs }: Pick<ExploreDeps, 'tokens' | 'queryTimeoutMs'>,
 ): RequestHandler<{ source: string }> {
   return async function answerQuestion(request, response) {
     const signal = AbortSignal.any([disconnected(response), revoked(tokens, response)]);
     try {
-      await answer(request, response, signal);
+      await answer(request, response, deadlineIn(queryTimeoutMs, signal));
     } catch (error) {
       // The client has left, or its token was taken away amid an answer, which then must not look whole.
       if (response.destroyed || (signal.aborted && response.headersSent))

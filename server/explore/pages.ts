@@ -1,3 +1,4 @@
+import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { EngineError, type RowColumn, type Rows } from '../store/index.ts';
 import { COLUMNS, ENTRY, type EntryEngine, type Filter, MAX_BYTES, TIES } from './engine.ts';
@@ -14,13 +15,14 @@ const MOMENT: readonly RowColumn[] = [{ name: 'at', kind: 'plain', type: 'BIGINT
 /**
  * All entries that are asked for, oldest first, a page at a time. Each page is a short query of its own: one that stayed open
  * for as long as a client takes to read would keep the write-ahead log from being written back. An entry that is there all
- * the time is in it once; one that is stored or removed meanwhile may be in it.
+ * the time is in it once; one that is stored or removed meanwhile may be in it. Each page has the time of `deadline` by itself.
  */
 export async function* pages(
   { source, where, values }: Filter,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): AsyncGenerator<Rows> {
+  let ofPage = deadline;
   const [fromUs, toUs] = [BigInt(values.from_us as string), BigInt(values.to_us as string)];
   const from = `from ${words.table(source)}
     where ${where} and timestamp >= ${words.moment('a')} and timestamp < ${words.moment('b')}`;
@@ -31,7 +33,7 @@ export async function* pages(
       `select ${words.micros(words.earliest('timestamp'))} as at ${from}`,
       MOMENT,
       { ...values, a: String(us), b: String(toUs) },
-      { maxRows: 1, signal },
+      { maxRows: 1, deadline: ofPage },
     );
     const [moment = null] = rows[0] ?? [];
     return moment === null ? null : BigInt(moment as bigint);
@@ -51,7 +53,7 @@ export async function* pages(
         {
           maxRows: whole ? Number.POSITIVE_INFINITY : PAGE_ROWS,
           maxBytes: whole ? ENTRY_BYTES : MAX_BYTES,
-          signal,
+          deadline: ofPage,
         },
       );
       return rows.truncated ? null : rows;
@@ -61,10 +63,15 @@ export async function* pages(
     }
   };
 
+  async function* given(rows: Rows): AsyncGenerator<Rows> {
+    yield rows;
+    ofPage = deadline.renewed();
+  }
+
   /** Entries of one moment can be told apart by their ids only. */
   async function* moment(at: bigint, part = 0, parts = 1): AsyncGenerator<Rows> {
     const rows = await page(at, at + 1n, part, parts);
-    if (rows) return yield rows;
+    if (rows) return yield* given(rows);
     const more = Math.min(parts * 16, MOST_PARTS);
     for (let each = part; each < more; each += parts) yield* moment(at, each, more);
   }
@@ -74,7 +81,7 @@ export async function* pages(
     const end = at + span < toUs ? at + span : toUs;
     const rows = await page(at, end);
     if (rows) {
-      yield rows;
+      yield* given(rows);
       if (rows.rows.length < PAGE_ROWS / 4) span *= 4n;
       at = rows.rows.length === 0 ? await next(end) : end;
       if (end >= toUs) return;

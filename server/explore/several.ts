@@ -1,3 +1,4 @@
+import type { Deadline } from '../deadline.ts';
 import { isoUtc, microsOf, type Plain, type RowColumn, type Rows } from '../store/index.ts';
 import {
   type Came,
@@ -17,11 +18,11 @@ export async function newestEntries(
   filters: readonly Filter[],
   limit: number,
   engine: Pick<EntryEngine, 'newest'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Rows> {
   let all: Rows | null = null;
   for (const filter of filters) {
-    const rows = await engine.newest(sinceOldest(filter, all, limit), limit, signal);
+    const rows = await engine.newest(sinceOldest(filter, all, limit), limit, deadline);
     if (filters.length === 1) return cut(rows, limit);
     all = cut(merged(all, withSource(rows, filter.source), 'timestamp'), limit);
   }

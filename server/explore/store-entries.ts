@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import type { Deadline } from '../deadline.ts';
 import { createNewest, type NewestQuestion, oldestOf } from '../endpoints/newest-rows.ts';
 import { AppError } from '../errors.ts';
 import { microsOf, type RowColumn, type Rows, type Store, URL_OF_ROW } from '../store/index.ts';
@@ -51,13 +52,15 @@ type Asked = Pick<Store, 'entryPool' | 'span' | 'query' | 'commits' | 'mayHave' 
 /** The entries that are in the store. */
 export function storeEntries(store: Asked): EntryEngine {
   const newest = createNewest(store);
+  // Requests for one project share the limits of one owner, and so do requests for all projects.
   const ask: EntryEngine['ask'] = (sql, _columns, values, options) =>
-    store.entryPool.query(sql, values, options);
+    store.entryPool.query(sql, values, { ...options, owner: values.project ?? '' });
   return {
     words: WORDS,
     ask,
-    mayHave: (source, text, escaped) => store.mayHave(source, [{ text, escaped }]),
-    newest({ source, where, values }, limit, signal) {
+    mayHave: (source, text, escaped, deadline) =>
+      store.mayHave(source, [{ text, escaped }], deadline),
+    newest({ source, where, values }, limit, deadline) {
       const sql = `select ${COLUMNS}${WORDS.size}
         from ${source}
         where ${where}
@@ -74,12 +77,18 @@ export function storeEntries(store: Asked): EntryEngine {
         windows: { from: 'from', until: 'to' },
         alsoBounds: ['from_us', 'to_us'],
       };
-      return newest(question, values, (text, bound) =>
-        store.entryPool.query(
-          text,
-          { ...values, ...bound },
-          { maxRows: limit + 1, signal, ...(text === sql ? { maxBytes: MAX_BYTES } : {}) },
-        ),
+      const limits = { maxRows: limit + 1, deadline };
+      return newest(
+        question,
+        values,
+        (text, bound) =>
+          ask(
+            text,
+            ENTRY,
+            { ...values, ...bound },
+            text === sql ? { ...limits, maxBytes: MAX_BYTES } : limits,
+          ),
+        deadline,
       );
     },
     async parquet({ source, where, values }, signal) {
@@ -96,26 +105,26 @@ export function storeEntries(store: Asked): EntryEngine {
         throw error;
       }
     },
-    async follow(filter, { from, pinned, signal }) {
-      const lastStored = () => lastStoredOf(filter, store, signal);
-      const last = await lastStored();
+    async follow(filter, { from, pinned, deadline }) {
+      const last = await lastStoredOf(filter, store, deadline);
       const after = /^\d{1,18}$/.test(from) ? BigInt(from) : null;
       let seen =
         after === null || after > last ? last : last - after > BACK_US ? last - BACK_US : after;
       let commits = -1;
       return {
         // When the last entry of any project was stored is not for a pinned token.
-        id: pinned ? await lastOwn(filter, seen, ask, signal) : String(seen),
+        id: pinned ? await lastOwn(filter, seen, ask, deadline) : String(seen),
         everyMs: LOOK_MS,
         async look() {
           const { visible, storedUs } = store.commits();
           if (visible === commits) return null;
           commits = visible;
-          const until = storedUs || (await lastStored());
+          const ofLook = deadline.renewed();
+          const until = storedUs || (await lastStoredOf(filter, store, ofLook));
           // The clock was set back: what was stored before has later moments.
           if (until < seen) seen = until - 1n;
           if (until === seen) return null;
-          const came = await storedBetween(filter, { seen, until }, ask, signal);
+          const came = await storedBetween(filter, { seen, until }, ask, ofLook);
           seen = until;
           return came;
         },
@@ -161,7 +170,7 @@ async function storedBetween(
   { source, where, values }: Filter,
   { seen, until }: { readonly seen: bigint; readonly until: bigint },
   ask: EntryEngine['ask'],
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Came | null> {
   const from = `from ${source}
     where ${where} and ingested_at > ${WORDS.moment('seen')} and ingested_at <= ${WORDS.moment('until')}`;
@@ -171,7 +180,7 @@ async function storedBetween(
       `select ${COLUMNS}${WORDS.size} ${from} order by ingested_at desc, timestamp desc, ${TIES} limit ${MOST_OF_A_LOOK + 1}`,
       ENTRY,
       bounds,
-      { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, signal },
+      { maxRows: MOST_OF_A_LOOK, maxBytes: MAX_BYTES, deadline },
     ),
   );
   if (entries && !entries.truncated) {
@@ -182,7 +191,7 @@ async function storedBetween(
     `select count(*), ${WORDS.micros('max(ingested_at)')} ${from}`,
     COUNTED,
     bounds,
-    { maxRows: 1, signal },
+    { maxRows: 1, deadline },
   );
   const [count, last] = rows[0] ?? [];
   return {
@@ -213,14 +222,14 @@ async function lastOwn(
   { source, values }: Filter,
   seen: bigint,
   ask: EntryEngine['ask'],
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<string> {
   const { rows } = await ask(
     `select coalesce(${WORDS.micros('max(ingested_at)')}, 0) from ${source}
       where project = ${WORDS.text('project')} and ingested_at <= ${WORDS.moment('seen')}`,
     COUNTED,
     { project: values.project ?? null, seen: String(seen) },
-    { maxRows: 1, signal },
+    { maxRows: 1, deadline },
   );
   return String(rows[0]?.[0] ?? 0);
 }
@@ -228,12 +237,12 @@ async function lastOwn(
 async function lastStoredOf(
   { source }: Filter,
   store: Pick<Store, 'query'>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<bigint> {
   const { rows } = await store.query(
     `select coalesce(epoch_us(max(ingested_at)), 0) from ${source}`,
     {},
-    { maxRows: 1, signal },
+    { maxRows: 1, deadline },
   );
   return BigInt(rows[0]?.[0] as bigint);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
+import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { writerOf } from '../formats/index.ts';
 import type { Rows } from '../store/index.ts';
@@ -16,9 +17,9 @@ export interface Tail {
   /**
    * Sends entries as they are stored, as server-sent events, until the client leaves: `entries`, a list of them, oldest
    * first; `skipped`, how many more there were. The id of an event is where the stream stands, in words of the engine; `after` is
-   * that of the last one that the client had, or empty. Throws `OVERLOADED`.
+   * that of the last one that the client had, or empty. `deadline` bounds the beginning, and each look by itself. Throws `OVERLOADED`.
    */
-  send(question: TailQuestion, response: Response, signal: AbortSignal): Promise<void>;
+  send(question: TailQuestion, response: Response, deadline: Deadline): Promise<void>;
 }
 
 export interface TailQuestion {
@@ -34,12 +35,12 @@ export interface TailQuestion {
 export function createTail(engine: Pick<EntryEngine, 'follow'>, isDraining: () => boolean): Tail {
   let clients = 0;
   return {
-    async send(question, response, signal) {
+    async send(question, response, deadline) {
       if (clients >= CLIENTS)
         throw new AppError('OVERLOADED', { detail: `${CLIENTS} clients follow the logs already.` });
       clients++;
       try {
-        await follow(question, response, engine, signal, isDraining);
+        await follow(question, response, engine, deadline, isDraining);
       } finally {
         clients--;
       }
@@ -51,10 +52,11 @@ async function follow(
   { filters, redact, after, pinned }: TailQuestion,
   response: Response,
   engine: Pick<EntryEngine, 'follow'>,
-  signal: AbortSignal,
+  deadline: Deadline,
   isDraining: () => boolean,
 ) {
-  const follower = await followAll(filters, { from: after, pinned, signal }, engine);
+  const { signal } = deadline;
+  const follower = await followAll(filters, { from: after, pinned, deadline }, engine);
   // Before the answer begins: an engine that does not answer is an error, not a stream that breaks at once.
   let came = await follower.look();
   let sentAt = performance.now();

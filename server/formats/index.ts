@@ -1,3 +1,4 @@
+import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import type { RowColumn, Rows, Store } from '../store/index.ts';
 import { csv } from './csv.ts';
@@ -24,10 +25,11 @@ export async function encodeRows(
   rows: Rows,
   options: WriterOptions,
   store: Pick<Store, 'toParquet'>,
+  deadline: Deadline,
 ): Promise<Buffer> {
   if (format === 'parquet') {
     expectDistinct(rows.columns);
-    return store.toParquet(rows.columns, whole(ndjson(rows.columns, options), rows));
+    return store.toParquet(rows.columns, whole(ndjson(rows.columns, options), rows), deadline);
   }
   return Buffer.from(whole(writerOf(format, rows.columns, options), rows));
 }

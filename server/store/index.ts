@@ -75,8 +75,6 @@ export interface StoreOptions {
   readonly maxLine: number;
   /** The project of lines that name none; without one they have none. */
   readonly defaultProject?: Readonly<Record<Source, string | null>>;
-  /** Bounds each query of clients, and its wait. */
-  readonly queryTimeoutMs: number;
   /** Bytes that must be free on the disk for lines to be stored; 0: any. */
   readonly minFree: number;
   /** Bytes that the database may take where rows are forwarded and may not be removed; any by default. */
@@ -97,20 +95,23 @@ export interface StoreOptions {
   readonly onTornCommit?: (commit: TornCommit) => void;
 }
 
-/** Eleven queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
+/** Twelve queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
 const READERS = 4;
 const QUEUE = 64;
 /** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
-/** Not the time of a query: what is to be removed must be found out however short that is set, and beside whatever else runs. */
-const OWN_TIMEOUT_MS = 600_000;
-const ENTRY_READERS = 2;
 /** How many statements of callers run and wait; those of one project may take a part: the others' need not wait for it. */
 export const CALLER_TURNS: TurnsOptions = {
   running: 3,
   waiting: 32,
   ofOwner: { running: 2, waiting: 24 },
+};
+/** The same limits for entries, facets, histograms and exports. */
+const ENTRY_TURNS: TurnsOptions = {
+  running: 3,
+  waiting: QUEUE,
+  ofOwner: { running: 2, waiting: 48 },
 };
 
 /** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
@@ -170,7 +171,7 @@ export interface Store
  * cannot be opened, and leaves it as it is.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { folder, sql, memory, maxLine, queryTimeoutMs, minFree } = options;
+  const { folder, sql, memory, maxLine, minFree } = options;
   const clock = options.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const database = join(folder, 'tailpond.duckdb');
   const staging = join(folder, 'staging');
@@ -193,26 +194,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const statements = ingestStatements(ingest, maxLine, options.defaultProject ?? {});
     const ends = {
-      timeoutMs: queryTimeoutMs,
       graceMs: options.graceMs ?? GRACE_MS,
       onStuck: options.onStuck ?? options.onFatal,
     };
     const readers = await openQueryPool(engine, { running: READERS, waiting: QUEUE, ...ends });
-    const own = await openQueryPool(engine, {
-      running: OWN_READERS,
-      waiting: OWN_QUEUE,
-      ...ends,
-      timeoutMs: OWN_TIMEOUT_MS,
-    });
-    const callerPool = await openQueryPool(engine, {
-      ...CALLER_TURNS,
-      ...ends,
-    });
-    const entryPool = await openQueryPool(engine, {
-      running: ENTRY_READERS,
-      waiting: QUEUE,
-      ...ends,
-    });
+    const own = await openQueryPool(engine, { running: OWN_READERS, waiting: OWN_QUEUE, ...ends });
+    const callerPool = await openQueryPool(engine, { ...CALLER_TURNS, ...ends });
+    const entryPool = await openQueryPool(engine, { ...ENTRY_TURNS, ...ends });
     const fatal = <T>(promise: Promise<T>) =>
       promise.catch((error) => raise(error, options.onFatal));
     const turns = createMemoryTurns({ callers: callerPool, memory, settling: () => settling });
@@ -227,7 +215,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       withoutCallers: turns.withoutCallers,
       onRejected: options.onRejected ?? (() => {}),
     });
-    const ask: QueryRows = (sql) => fatal(turns.query(() => queryRows(own, sql)));
+    const ask: QueryRows = (text, deadline) =>
+      fatal(turns.query(() => queryRows(own, text, deadline)));
     const between: Pick<Writer, 'exclusive'> = {
       exclusive: (action) => fatal(writer.exclusive(action)),
     };
@@ -319,7 +308,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       mayHave: textConditions(ask),
       ledger: () => readLedger(spans, retention.sizes),
       ...createRejected(ask, between),
-      toParquet: (columns, lines) => fatal(parquet.toParquet(columns, lines)),
+      toParquet: (columns, lines, deadline) => fatal(parquet.toParquet(columns, lines, deadline)),
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),
       backup: (signal) => fatal(background.start(signal, backup)),
       openShipments: () => openShipments(ask),

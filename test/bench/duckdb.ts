@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ROOT } from '../../server/config/package-root.ts';
+import { deadlineIn } from '../../server/deadline.ts';
 import { createNewest, questionOf } from '../../server/endpoints/newest-rows.ts';
 import type { Values } from '../../server/endpoints/parameters.ts';
 import { parseQueryFile } from '../../server/endpoints/query-file.ts';
@@ -87,7 +88,7 @@ async function ask({ folder, projects, patterns, plain }: AskJob) {
     const question = questionOf(list, list.windows);
     // As if it had not been asked before.
     const newest = createNewest({ span: async () => span });
-    const answer = await newest(question, values, statement);
+    const answer = await newest(question, values, statement, deadlineIn(3_600_000));
     return answer.rows as unknown[][];
   };
   const counts = endpoint('usage.api-counts');

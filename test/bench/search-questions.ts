@@ -1,6 +1,7 @@
 // Asks search queries of the store in argv[2], argv[3] times each, beside the same SQL by hand, and prints what it took as JSON.
 import { join } from 'node:path';
 import { ROOT } from '../../server/config/package-root.ts';
+import { deadlineIn } from '../../server/deadline.ts';
 import { boundsOf } from '../../server/explore/engine.ts';
 import { filterOf } from '../../server/explore/filter.ts';
 import { histogram } from '../../server/explore/histogram.ts';
@@ -14,21 +15,21 @@ const store = await openStore({
   sql: join(ROOT, 'sql'),
   memory: 1e9,
   maxLine: 1 << 20,
-  queryTimeoutMs: 600_000,
   minFree: 0,
   onFatal(error) {
     throw error;
   },
 });
 const engine = storeEntries(store);
-const signal = new AbortController().signal;
+/** No question takes as long. */
+const hour = () => deadlineIn(3_600_000);
 const HOUR_US = 3_600_000_000;
 const { rows: asked } = await store.query(
   `select min(timestamp)::varchar, (max(timestamp) + interval 1 second)::varchar,
     min(regexp_extract(event_message, '^[A-Z]+ . \\d+ . [\\d.]+ . (\\w+)', 1))
   from edge_logs`,
   {},
-  { maxRows: 1 },
+  { maxRows: 1, deadline: hour() },
 );
 const [from = '', to = '', word = ''] = (asked[0] ?? []).map(String);
 
@@ -66,14 +67,14 @@ for (const [q, where] of QUESTIONS) {
         `select time_bucket(to_microseconds(${HOUR_US}), timestamp) as bucket, count(*) as entries
           from edge_logs where timestamp >= '${from}' and timestamp < '${to}' and ${where} group by bucket order by bucket`,
         {},
-        { maxRows: 10_000 },
+        { maxRows: 10_000, deadline: hour() },
       ),
     );
     const bounds = { from: iso(from), to: iso(to) };
     const own = await time(async () => {
       const values = { project: null, search: null, q, ...bounds, ...boundsOf(bounds) };
-      const filter = await filterOf('edge_logs', values, engine);
-      return histogram([filter], { most: 500, graded: false }, engine, signal);
+      const filter = await filterOf('edge_logs', values, engine, hour());
+      return histogram([filter], { most: 500, graded: false }, engine, hour());
     });
     handMs.push(hand.ms);
     ownMs.push(own.ms);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { translate } from '../../server/caller-sql/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
+import { deadlineIn } from '../../server/deadline.ts';
 import { createCallerSql, PARSE } from '../../server/endpoints/caller-sql.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { openStore } from '../../server/store/index.ts';
@@ -20,7 +21,6 @@ const store = await openStore({
   sql: join(ROOT, 'sql'),
   memory: 1e9,
   maxLine: 1 << 20,
-  queryTimeoutMs: 600_000,
   minFree: 0,
   onFatal(error) {
     throw error;
@@ -35,7 +35,8 @@ const values = {
   iso_timestamp_end: null,
 };
 const callerSql = createCallerSql(store);
-const signal = new AbortController().signal;
+/** No question takes as long. */
+const hour = () => deadlineIn(3_600_000);
 
 const time = async (action: () => Promise<unknown>) => {
   const begin = performance.now();
@@ -46,7 +47,9 @@ const time = async (action: () => Promise<unknown>) => {
 const byHand = (source: string, sql: string) =>
   `with entries as (select id, timestamp, event_message, metadata from main.${source} where project = $project::varchar) ${sql}`;
 const parse = async (text: string) =>
-  String((await store.callerPool.query(PARSE, { text }, { maxRows: 1 })).rows[0]?.[0]);
+  String(
+    (await store.callerPool.query(PARSE, { text }, { maxRows: 1, deadline: hour() })).rows[0]?.[0],
+  );
 
 const questions: OwnSql['questions'][number][] = [];
 for (const { name, source, own, hand } of QUESTIONS) {
@@ -55,9 +58,11 @@ for (const { name, source, own, hand } of QUESTIONS) {
   for (let run = 0; run < Number(runs); run++) {
     const sql = byHand(source, hand);
     handMs.push(
-      await time(() => store.query(sql, { project: values.project }, { maxRows: MAX_ROWS })),
+      await time(() =>
+        store.query(sql, { project: values.project }, { maxRows: MAX_ROWS, deadline: hour() }),
+      ),
     );
-    ownMs.push(await time(() => callerSql.run({ asked, query: list, values, signal })));
+    ownMs.push(await time(() => callerSql.run({ asked, query: list, values, deadline: hour() })));
   }
   const world = {
     dialect: 'bigquery',

@@ -17,10 +17,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import type { Store } from '../../server/store/index.ts';
 import {
   eventually,
   type Service,
+  type TestStore,
   withFolder,
   withService,
   withStore,
@@ -327,7 +327,7 @@ const PARTIAL_GROUPS = `select row_group_id from pragma_storage_info('edge_logs'
   group by row_group_id
   having sum(count) < 30_720`;
 
-async function column(store: Store, sql: string) {
+async function column(store: TestStore, sql: string) {
   const { rows } = await store.query(sql, {}, { maxRows: 1_000_000 });
   return rows.map(([value]) => value);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
+import { deadlineIn } from '../../server/deadline.ts';
 import { openStore } from '../../server/store/index.ts';
 import {
   eventually,
@@ -51,12 +52,11 @@ describe('an end that was not asked for', () => {
           memory: 400e6,
           maxLine: 1024,
           minFree: 0,
-          queryTimeoutMs: 200,
           graceMs: 3000,
           onFatal: (error) => fatal.push(error.message),
         });
         const fails = (sql: string) =>
-          store.query(sql, {}, { maxRows: 1 }).then(
+          store.query(sql, {}, { maxRows: 1, deadline: deadlineIn(200) }).then(
             () => expect.fail('it ended by itself'),
             ({ code }) => expect(code).to.equal('QUERY_TIMEOUT'),
           );

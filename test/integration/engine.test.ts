@@ -12,14 +12,20 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import { AppError } from '../../server/errors.ts';
-import type { Store } from '../../server/store/index.ts';
-import { eventually, withFolder, withIngest, withService, withStore } from '../support/helpers.ts';
+import {
+  eventually,
+  type TestStore,
+  withFolder,
+  withIngest,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
 import { SLOW } from '../support/slow.ts';
 
 /** Minutes of work, in little memory. */
 const LONG = 'select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)';
 
-const ask = (store: Store, sql: string) => store.query(sql, {}, { maxRows: 10 });
+const ask = (store: TestStore, sql: string) => store.query(sql, {}, { maxRows: 10 });
 
 async function thrown(promise: Promise<unknown>): Promise<Error> {
   return promise.then(

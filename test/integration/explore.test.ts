@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
+import { deadlineIn } from '../../server/deadline.ts';
 import { storeEntries } from '../../server/explore/store-entries.ts';
 import { createTail } from '../../server/explore/tail.ts';
 import { seeded } from '../bench/lines.ts';
@@ -354,7 +355,7 @@ describe('the live tail', () => {
           const done = createTail(storeEntries(ingesting.store), () => false).send(
             { filters, redact: undefined, after: '', pinned: false },
             response as never,
-            left.signal,
+            deadlineIn(240_000, left.signal),
           );
           await eventually(() => expect(text).to.match(/^retry:/));
           await action(ingesting, () => text).finally(() => left.abort());

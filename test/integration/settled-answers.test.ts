@@ -5,9 +5,8 @@ import { ROOT } from '../../server/config/package-root.ts';
 import { PARSE } from '../../server/endpoints/caller-sql.ts';
 import type { Views } from '../../server/endpoints/query-file.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
-import type { Store } from '../../server/store/index.ts';
 import { randomOf } from '../bench/random.ts';
-import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { type Served, type TestStore, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { oddLines, oddStatement } from '../support/odd-records.ts';
 
 const ROWS = 2000;
@@ -25,9 +24,9 @@ async function ask({ http }: Served, sql: string): Promise<string[]> {
   return (body.result as unknown[]).map((row) => JSON.stringify(row)).sort();
 }
 
-const made = new WeakMap<Store, Promise<Views>>();
+const made = new WeakMap<TestStore, Promise<Views>>();
 /** The views of `logs.all`. */
-function viewsOf(store: Store): Promise<Views> {
+function viewsOf(store: TestStore): Promise<Views> {
   const known =
     made.get(store) ??
     loadEndpoints([join(ROOT, 'sql/endpoints')], store).then(
@@ -39,7 +38,7 @@ function viewsOf(store: Store): Promise<Views> {
 
 /** Asks by the statement of one reach; null where it meets a row beyond it. */
 async function within(
-  store: Store,
+  store: TestStore,
   sql: string,
   reach: Reach,
   project = 'p',

@@ -21,6 +21,7 @@ import { type AppDeps, createApp } from '../../server/app.ts';
 import { openTokens } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
+import { type Deadline, deadlineIn } from '../../server/deadline.ts';
 import { type Clock, createCache } from '../../server/endpoints/cache.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import type { Route } from '../../server/http/route.ts';
@@ -102,10 +103,50 @@ export interface StoreSettings {
   readonly storeClock?: StoreClock;
 }
 
+type QueryOptions = Parameters<Store['query']>[2];
+type TestPool = Omit<Store['callerPool'], 'query'> & {
+  query(
+    sql: string,
+    values: Readonly<Record<string, string | null>>,
+    options: Omit<QueryOptions, 'deadline'> & {
+      readonly deadline?: Deadline;
+      readonly signal?: AbortSignal;
+    },
+  ): ReturnType<Store['query']>;
+};
+type Sought = Parameters<Store['mayHave']>;
+
+/** A store that may be asked without a deadline: then a statement has the time of a question for itself. */
+export interface TestStore extends Omit<Store, 'query' | 'callerPool' | 'entryPool' | 'mayHave'> {
+  query: TestPool['query'];
+  readonly callerPool: TestPool;
+  readonly entryPool: TestPool;
+  mayHave(source: Sought[0], texts: Sought[1], deadline?: Deadline): ReturnType<Store['mayHave']>;
+}
+
+function withDeadlines(store: Store, ms: number): TestStore {
+  const timed = <P extends Pick<Store, 'query'>>(
+    pool: P,
+  ): Omit<P, 'query'> & Pick<TestPool, 'query'> => ({
+    ...pool,
+    query: (sql, values, { signal, deadline = deadlineIn(ms, signal), ...options }) =>
+      pool.query(sql, values, { ...options, deadline }),
+  });
+  return {
+    ...timed(store),
+    callerPool: timed(store.callerPool),
+    entryPool: timed(store.entryPool),
+    mayHave: (source, texts, deadline = deadlineIn(ms)) => store.mayHave(source, texts, deadline),
+  };
+}
+
+/** No test asserts how fast a busy machine is. */
+const QUERY_MS = 240_000;
+
 /** Opens the store of a data folder, and closes it afterwards. One at a time: a process has one database. */
 export async function withStore<T>(
   data: string,
-  action: (store: Store) => Promise<T>,
+  action: (store: TestStore) => Promise<T>,
   settings: StoreSettings = {},
 ): Promise<T> {
   const store = await openStore({
@@ -114,8 +155,6 @@ export async function withStore<T>(
     memory: settings.memory ?? 300e6,
     members: withMembers({ ...NO_MEMBERS, ...settings.members }),
     maxLine: settings.maxLine ?? 1024 * 1024,
-    // No test asserts how fast a busy machine is.
-    queryTimeoutMs: settings.queryTimeoutMs ?? 240_000,
     minFree: settings.minFree ?? 0,
     ...(settings.storeClock ? { clock: settings.storeClock } : {}),
     onFatal(error) {
@@ -123,7 +162,7 @@ export async function withStore<T>(
     },
   });
   try {
-    return await action(store);
+    return await action(withDeadlines(store, settings.queryTimeoutMs ?? QUERY_MS));
   } finally {
     await store.shutdown();
   }
@@ -132,7 +171,7 @@ export async function withStore<T>(
 /** A running ingest over a data folder, and ways to look at what it made of the files. */
 export interface Ingesting {
   readonly data: string;
-  readonly store: Store;
+  readonly store: TestStore;
   readonly ingest: Ingest;
   /** Appends text to a file below the logs folder, making it and its folders. */
   write(path: string, text: string | Uint8Array): void;
@@ -174,7 +213,7 @@ export async function withIngest<T>(
 
 function ingesting(
   data: string,
-  store: Store,
+  store: TestStore,
   ingest: Ingest,
   warnings: Ingesting['warnings'],
 ): Ingesting {
@@ -283,6 +322,7 @@ export async function withApp<T>(
         apiKeyInUrl: false,
         corsOrigin: settings.corsOrigin ?? null,
         store: ingesting.store,
+        queryTimeoutMs: settings.queryTimeoutMs ?? QUERY_MS,
         ingest: ingesting.ingest,
         pushFiles,
         limits: settings.limits ?? unlimited(),

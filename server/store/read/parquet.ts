@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Deadline, within } from '../../deadline.ts';
 import { AppError } from '../../errors.ts';
 import { freeBytesOf } from '../disk.ts';
 import { quoted } from '../engine.ts';
@@ -17,7 +18,7 @@ export interface ParquetOptions {
 
 export interface Parquet {
   /** Rows that are lines of JSON already, as a Parquet file. */
-  toParquet(columns: readonly RowColumn[], lines: string): Promise<Buffer>;
+  toParquet(columns: readonly RowColumn[], lines: string, deadline: Deadline): Promise<Buffer>;
   /**
    * Writes the rows of one SELECT to a Parquet file in the staging folder, which is the caller's to remove; one at a time. Throws
    * `OVERLOADED` while another one is made, `STORAGE_UNAVAILABLE` when the disk has no room for it.
@@ -51,22 +52,19 @@ export function createParquet({ background, staging, minFree }: ParquetOptions):
     );
 
   return {
-    async toParquet(columns, lines) {
+    async toParquet(columns, lines, deadline) {
       const path = fresh();
       const files = { lines: `${path}.ndjson`, parquet: `${path}.parquet` };
       try {
         await writeFile(files.lines, lines, { mode: 0o600 });
-        await run(
-          `copy (
+        const copy = `copy (
             select * from read_ndjson(
               ${quoted(files.lines)},
               columns = {${columns.map(({ name, type }) => `${quoted(name)}: ${quoted(readAs(type))}`).join(', ')}},
               maximum_object_size = ${Math.max(USUAL_LINE, lines.length * 4)}
             )
-          ) ${to(files.parquet)}`,
-          {},
-          new AbortController().signal,
-        );
+          ) ${to(files.parquet)}`;
+        await within(deadline, (ends) => run(copy, {}, ends));
         return await readFile(files.parquet);
       } finally {
         for (const file of Object.values(files)) await rm(file, { force: true });

@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { type Deadline, deadlineIn, waitFor, within } from '../../deadline.ts';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../engine.ts';
 import { asEngineError, RowsEndedEarly } from '../errors.ts';
@@ -25,8 +26,8 @@ export interface Rows {
 export interface QueryOptions {
   /** Rows beyond this many are not read. */
   readonly maxRows: number;
-  /** Ends the query, and the wait for it, with the signal's reason. */
-  readonly signal?: AbortSignal;
+  /** Ends the query and its wait for a connection. All statements of a request have the same one. */
+  readonly deadline: Deadline;
   /** Whom the query is for. One owner cannot have all connections of a pool, or all places to wait; who has none comes first. */
   readonly owner?: string;
   /**
@@ -82,16 +83,14 @@ const INTERRUPT_MS = 20;
 
 /** So many queries run at a time as there are connections; the pools together have fewer than libuv has threads, which queries block. */
 export interface QueryPoolOptions extends TurnsOptions {
-  /** Bounds the wait for a connection and the query. */
-  readonly timeoutMs: number;
-  /** How long a query may go on after it was interrupted at its time limit. */
+  /** How long a query may go on after it was interrupted at its deadline. */
   readonly graceMs: number;
   readonly onStuck: (error: Error) => void;
 }
 
 /** Opens a small pool of connections that only read. */
 export async function openQueryPool(engine: Engine, options: QueryPoolOptions): Promise<QueryPool> {
-  const { running: connections, waiting: queue, timeoutMs, graceMs, onStuck } = options;
+  const { running: connections, waiting: queue, graceMs, onStuck } = options;
   const idle: DuckDBConnection[] = [];
   for (let i = 0; i < connections; i++) idle.push(await engine.connect());
   // Long queries may hold all the others, and the database is in good health then.
@@ -115,25 +114,38 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
     turns.leave(owner);
   };
 
+  /** Reports a query that goes on long after its deadline, although it was interrupted. Returns what ends the watch. */
+  const watch = (deadline: Deadline, ends: AbortSignal) => {
+    let timer: NodeJS.Timeout | undefined;
+    const begin = () => {
+      timer = setTimeout(
+        () => {
+          // Begun only now: after a pause of the whole process both would be over at once.
+          timer = setTimeout(
+            () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
+            graceMs,
+          );
+        },
+        Math.max(0, deadline.remainingMs()),
+      );
+    };
+    ends.addEventListener('abort', begin, { once: true });
+    return () => {
+      ends.removeEventListener('abort', begin);
+      clearTimeout(timer);
+    };
+  };
+
   // One at a time, whoever asks: on one connection they would wait for each other in threads of libuv's.
   let probing: Promise<unknown> | null = null;
 
   return {
-    async query(sql, values, { maxRows, signal, maxBytes, owner }) {
-      const timeout = new AbortController();
-      let timer = setTimeout(() => {
-        timeout.abort(new AppError('QUERY_TIMEOUT'));
-        // Begun only now: after a pause of the whole process both would be over at once.
-        timer = setTimeout(
-          () => onStuck(new Error(`a query goes on ${graceMs} ms after it was interrupted`)),
-          graceMs,
-        );
-      }, timeoutMs);
-      const ending = new AbortController();
-      const others = [stopping.signal, ending.signal, ...(signal ? [signal] : [])];
-      const ends = AbortSignal.any([timeout.signal, ...others]);
-      try {
+    query(sql, values, { maxRows, deadline, maxBytes, owner }) {
+      return within(deadline, async (over) => {
+        const ending = new AbortController();
+        const ends = AbortSignal.any([over, stopping.signal, ending.signal]);
         const connection = await lease(ends, owner);
+        const unwatch = watch(deadline, ends);
         try {
           const rows = interruptible(connection, ends, () =>
             run(connection, sql, values, maxRows, maxBytes).catch((error) => {
@@ -147,17 +159,18 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
             endings.delete(ending);
           });
         } finally {
+          unwatch();
           release(connection, owner);
         }
-      } finally {
-        clearTimeout(timer);
-      }
+      });
     },
     async probe() {
-      probing ??= prober.run('select 1').finally(() => {
-        probing = null;
+      await waitFor(deadlineIn(PROBE_MS), () => {
+        probing ??= prober.run('select 1').finally(() => {
+          probing = null;
+        });
+        return probing;
       });
-      await within(probing, PROBE_MS);
     },
     describe(sql) {
       const described = describe(engine, stopping.signal, sql).catch((error) => {
@@ -241,19 +254,6 @@ async function run(
     statement.destroySync();
     // Rows that nobody fetched are still made, by threads that hold the connection: closed under them, it waits for itself.
     if (!ended) await connection.run('select 1').catch(() => {});
-  }
-}
-
-/** What a promise gives, unless it takes longer: then throws `QUERY_TIMEOUT`. */
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new AppError('QUERY_TIMEOUT')), ms);
-  });
-  try {
-    await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 import { blobValue, type DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
+import type { Deadline } from '../../deadline.ts';
 import type { QueryRows } from '../read/query-rows.ts';
 import { gramsOf, placeOf, SLICES } from './grams.ts';
 
@@ -79,10 +80,11 @@ export interface SoughtText {
 export type TextCondition = (
   source: Source,
   texts: readonly SoughtText[],
+  deadline: Deadline,
 ) => Promise<string | null>;
 
 export function textConditions(ask: QueryRows): TextCondition {
-  return async (source, texts) => {
+  return async (source, texts, deadline) => {
     const tests = texts.flatMap(({ text, escaped }) =>
       gramsOf(text)
         .slice(0, MOST_GRAMS)
@@ -97,6 +99,7 @@ export function textConditions(ask: QueryRows): TextCondition {
       `select max(block) as last, count(*) as blocks, list(block) filter (where ${tests.join(' and ')}) as found
         from ${FILTERS}
         where source = '${source}'`,
+      deadline,
     );
     if (!row || row.last === null) return null;
     const found = (row.found ?? []) as readonly bigint[];

@@ -2,8 +2,13 @@ import { appendFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../../ingest/index.ts';
-import type { Store } from '../../../server/store/index.ts';
-import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
+import {
+  eventually,
+  silent,
+  type TestStore,
+  withFolder,
+  withStore,
+} from '../../support/helpers.ts';
 
 describe('a sink that fails', () => {
   it('loses no line and stores none twice when it cannot even return its file states', () =>
@@ -132,7 +137,7 @@ function failures(sink: Sink) {
   };
 }
 
-async function ids(store: Store): Promise<unknown[]> {
+async function ids(store: TestStore): Promise<unknown[]> {
   const sql = 'select id from edge_logs order by id';
   return (await store.query(sql, {}, { maxRows: 100 })).rows.map(([id]) => id);
 }

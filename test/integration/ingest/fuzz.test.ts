@@ -10,8 +10,8 @@ import {
   type Sink,
   startIngest,
 } from '../../../ingest/index.ts';
-import type { Plain, Store } from '../../../server/store/index.ts';
-import { eventually, withFolder, withStore } from '../../support/helpers.ts';
+import type { Plain } from '../../../server/store/index.ts';
+import { eventually, type TestStore, withFolder, withStore } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Every line of a run in one file, stored as one batch. */
@@ -57,7 +57,7 @@ describe('a batch of any lines', () => {
 }).timeout(300_000);
 
 /** Wraps the store's sink so that it stores a batch of `ALONE` line by line. */
-function oneByOne({ sink, staging }: Store): Sink {
+function oneByOne({ sink, staging }: TestStore): Sink {
   const apart = async (batch: Batch) => {
     if (batch.source !== ALONE) return sink.append([batch]);
     const path = join(staging, 'alone.ndjson');
@@ -85,7 +85,7 @@ function oneByOne({ sink, staging }: Store): Sink {
 }
 
 async function compare(
-  store: Store,
+  store: TestStore,
   ingest: Ingest,
   logs: string,
   lines: readonly Buffer[],
@@ -139,7 +139,7 @@ function blank(n: number): Buffer {
 /** Row ids up to which earlier runs have been compared. */
 let seen = { together: -1, alone: -1, rejected: -1 };
 
-async function ends(store: Store) {
+async function ends(store: TestStore) {
   const last = async (table: string) =>
     Number((await query(store, `select coalesce(max(rowid), -1) from ${table}`))[0]?.[0]);
   return {
@@ -149,7 +149,7 @@ async function ends(store: Store) {
   };
 }
 
-async function bytes(store: Store) {
+async function bytes(store: TestStore) {
   const ledger = await store.ledger();
   const of = (source: string) => {
     const entry = ledger.find((candidate) => candidate.source === source);
@@ -161,7 +161,7 @@ async function bytes(store: Store) {
 }
 
 /** The new rows of a source, without ids that were made and times of ingestion, in an order of their own. */
-async function rows(store: Store, source: typeof TOGETHER | typeof ALONE): Promise<string[]> {
+async function rows(store: TestStore, source: typeof TOGETHER | typeof ALONE): Promise<string[]> {
   const after = source === TOGETHER ? seen.together : seen.alone;
   const made = '[\\da-f]{8}-[\\da-f]{4}-4[\\da-f]{3}-[\\da-f]{4}-[\\da-f]{12}';
   const found = await query(
@@ -175,7 +175,7 @@ async function rows(store: Store, source: typeof TOGETHER | typeof ALONE): Promi
   return found.map((row) => JSON.stringify(row)).sort();
 }
 
-function rejected(store: Store, source: string) {
+function rejected(store: TestStore, source: string) {
   return query(
     store,
     `select file, "offset", length, reason, hex(line) from rejected
@@ -183,7 +183,7 @@ function rejected(store: Store, source: string) {
   );
 }
 
-async function query(store: Store, sql: string): Promise<readonly (readonly Plain[])[]> {
+async function query(store: TestStore, sql: string): Promise<readonly (readonly Plain[])[]> {
   return (await store.query(sql, {}, { maxRows: 100_000 })).rows;
 }
 

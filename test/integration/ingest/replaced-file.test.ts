@@ -12,8 +12,13 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BATCH_LINES, type Sink, startIngest } from '../../../ingest/index.ts';
-import type { Store } from '../../../server/store/index.ts';
-import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
+import {
+  eventually,
+  silent,
+  type TestStore,
+  withFolder,
+  withStore,
+} from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Full batches that are filled in one go. */
@@ -64,7 +69,7 @@ describe('a file that was replaced before or while several full batches are fill
 interface Subject {
   readonly logs: string;
   readonly staging: string;
-  readonly store: Store;
+  readonly store: TestStore;
   /** Puts a whole file in its place that looks `hours` old, so that it is backlog. */
   drop(name: string, text: string, hours: number): void;
   /** Keeps lines from being taken until this many files are followed. */
@@ -137,7 +142,7 @@ function lines(name: string, count: number, bytes = 0): string {
   );
 }
 
-async function doubled(store: Store) {
+async function doubled(store: TestStore) {
   const sql = 'select id, count(*) from edge_logs group by id having count(*) > 1 limit 10';
   return (await store.query(sql, {}, { maxRows: 10 })).rows;
 }

@@ -10,8 +10,13 @@ import {
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../../ingest/index.ts';
-import type { Store } from '../../../server/store/index.ts';
-import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
+import {
+  eventually,
+  silent,
+  type TestStore,
+  withFolder,
+  withStore,
+} from '../../support/helpers.ts';
 
 describe('a file that is removed while the sink is slow', () => {
   it('is read when it was listed before', () =>
@@ -73,7 +78,7 @@ interface Tried {
   readonly data: string;
   /** A log whose first line is stored. */
   readonly log: string;
-  readonly store: Store;
+  readonly store: TestStore;
   /** The gates before each round of work and before states are recorded. */
   readonly room: Gate;
   readonly record: Gate;

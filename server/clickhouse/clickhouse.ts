@@ -1,14 +1,19 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { allSources, type Source } from '../../ingest/index.ts';
+import { ROOT } from '../config/package-root.ts';
 import type { Shipment, ShipmentFile } from '../store/index.ts';
 import { named } from './expressions.ts';
+import type { Run } from './gaps.ts';
+import { NotClickHouse, provenRow, readNumber } from './proven-row.ts';
 import {
   allOf,
   CLUSTERS,
   COLUMNS,
   type ColumnInfo,
   columnFaults,
+  isReplicated,
   type Members,
   settingOf,
   TABLE,
@@ -16,7 +21,8 @@ import {
   tableFaults,
 } from './schema.ts';
 import type { Warehouse } from './ship.ts';
-import { tokenOf } from './shipment.ts';
+import { type Lack, tokenOf } from './shipment.ts';
+import { keptMs } from './time-to-live.ts';
 
 export interface ServerOptions {
   /** The address of its HTTP interface. */
@@ -40,6 +46,13 @@ export interface ClickHouse extends Warehouse {
   clusterFaults(cluster: string, endpoint: string, signal: AbortSignal): Promise<string[]>;
   /** What of the table of a source is not as rows need it, in words. Throws where that is not known. */
   faults(source: Source, endpoint: string, signal: AbortSignal): Promise<string[]>;
+  /** The shipments whose rows a table has, and how long it keeps rows, ms. Throws where that is not known. */
+  runs(
+    source: Source,
+    table: string,
+    endpoint: string,
+    signal: AbortSignal,
+  ): Promise<{ runs: Run[]; keptMs: number }>;
   close(): Promise<void>;
 }
 
@@ -118,30 +131,45 @@ export function openClickHouse(
     });
     return answer.json<T>();
   };
-  const tableOf = async (endpoint: string, source: string, signal: AbortSignal) => {
-    const [table] = await rows<TableInfo>(endpoint, TABLE, { source }, signal);
-    if (table && typeof table.engine !== 'string')
-      throw new Error(`What answers at ${endpoint} is not ClickHouse.`);
-    return table;
-  };
-  const one = async (
+  const tableOf = async (
     endpoint: string,
-    query: string,
+    source: string,
+    signal: AbortSignal,
+  ): Promise<TableInfo | null> => {
+    const row = await provenRow(clientOf(endpoint), {
+      ...TABLE,
+      endpoint,
+      values: { source },
+      signal,
+    });
+    const [engine = '', full = '', partition = '', database = '', now] = row;
+    if (engine === '') return null;
+    return {
+      engine,
+      engine_full: full,
+      partition_key: partition,
+      database,
+      nowMs: Number(now),
+    };
+  };
+  const number = async (
+    endpoint: string,
+    expression: string,
+    from: string,
     values: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<number> => {
-    const answer = await clientOf(endpoint).query({
-      query,
-      query_params: values,
-      format: 'JSONCompactEachRow',
-      abort_signal: signal,
-      clickhouse_settings: {
-        select_sequential_consistency: '1',
-        max_execution_time: LONGEST_INSERT_S,
-      },
+    const row = await provenRow(clientOf(endpoint), {
+      endpoint,
+      select: [expression],
+      from,
+      values,
+      settings: { select_sequential_consistency: '1', max_execution_time: LONGEST_INSERT_S },
+      signal,
     });
-    const [[value] = []] = await answer.json<[string | number]>();
-    return Number(value);
+    const found = readNumber(row[0]);
+    if (found === null) throw new NotClickHouse(endpoint, row.join());
+    return found;
   };
 
   return {
@@ -157,20 +185,28 @@ export function openClickHouse(
         clickhouse_settings: { ...INSERT, insert_deduplication_token: tokenOf(shipment) },
       });
     },
-    count: ({ source, node, seq, day, endpoint }, signal) =>
-      one(
+    // The times let the server skip older merged parts. The numbers alone do not: other nodes may have the same ones.
+    count: ({ source, node, seq, endpoint }, { oldest, newest }, signal) =>
+      number(
         endpoint,
-        `select count() from ${source} where _node = {node: String} and _seq = {seq: UInt64} and toDate(ingested_at) = {day: Date}`,
-        { node, seq, day },
+        'count()',
+        `${source} where _node = {node: String} and _seq = {seq: UInt64}
+          and ingested_at between {oldest: DateTime64(6, 'UTC')} and {newest: DateTime64(6, 'UTC')}`,
+        { node, seq, oldest, newest },
         signal,
       ),
+    async look({ source, endpoint }, { oldest, newest }, signal): Promise<Lack> {
+      const table = await tableOf(endpoint, source, signal);
+      if (!table) throw new Error(`There is no table ${source} at ${endpoint}.`);
+      const kept = keptMs(table.engine_full);
+      const isExpired = (time: string) => msOf(time) + kept <= table.nowMs;
+      return {
+        expired: isExpired(newest) ? 'all' : isExpired(oldest) ? 'some' : 'none',
+        forgets: !isReplicated(table.engine),
+      };
+    },
     newest: (node, source, endpoint, signal) =>
-      one(
-        endpoint,
-        `select max(_seq) from ${source} where _node = {node: String}`,
-        { node },
-        signal,
-      ),
+      number(endpoint, 'max(_seq)', `${source} where _node = {node: String}`, { node }, signal),
     async drilled(source, project, endpoint, signal) {
       const [counts] = await rows<{ rows: string; ids: string }>(
         endpoint,
@@ -215,8 +251,30 @@ export function openClickHouse(
       const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
       return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];
     },
+    async runs(source, table, endpoint, signal) {
+      const kept = keptMs((await tableOf(endpoint, source, signal))?.engine_full ?? '');
+      const query = readFileSync(join(ROOT, 'sql/clickhouse/shipment_runs.sql'), 'utf8');
+      const found = await rows<Record<'node' | 'first' | 'last' | 'oldest_ms', string>>(
+        endpoint,
+        query.replace('{table}', table),
+        {},
+        signal,
+      );
+      const runs = found.map(({ node, first, last, oldest_ms: oldest }) => ({
+        node,
+        first: Number(first),
+        last: Number(last),
+        oldestMs: Number(oldest),
+      }));
+      return { runs, keptMs: kept };
+    },
     async close() {
       for (const client of clients.values()) await client.close();
     },
   };
+}
+
+/** A time in UTC as the engine of the store writes it, ms since the epoch. */
+function msOf(time: string): number {
+  return Date.parse(`${time.replace(' ', 'T')}Z`);
 }

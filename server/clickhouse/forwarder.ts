@@ -8,7 +8,7 @@ export interface ForwarderOptions {
   readonly outbox: Outbox;
   readonly clickhouse: Pick<
     ClickHouse,
-    'insert' | 'count' | 'newest' | 'faults' | 'longestInsertMs'
+    'insert' | 'count' | 'look' | 'newest' | 'faults' | 'longestInsertMs'
   >;
   /** The server that rows are sent to. */
   readonly endpoint: string;

@@ -175,8 +175,12 @@ export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => 
 }
 
 /** The servers that the settings name, for tables with columns of these members. Throws ConfigError. */
-export function openConfigured(config: ClickHouseConfig, members: Members): ClickHouse {
-  return openClickHouse(clientsOf(config), members);
+export function openConfigured(
+  config: ClickHouseConfig,
+  members: Members,
+  timeoutMs?: number,
+): ClickHouse {
+  return openClickHouse(clientsOf(config, timeoutMs), members);
 }
 
 /** Returns what is wrong with the user who may only read, in words. Throws where that is not known. */

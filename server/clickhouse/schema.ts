@@ -71,7 +71,7 @@ export function allOf(source: Source): string {
   return `${source}_all`;
 }
 
-/** What ClickHouse says of a table, and of a column. */
+/** A table as ClickHouse describes it. */
 export interface TableInfo {
   readonly engine: string;
   /** With its settings. */
@@ -79,6 +79,8 @@ export interface TableInfo {
   readonly partition_key: string;
   /** The database that it is in. */
   readonly database: string;
+  /** The server's clock, ms since the epoch. */
+  readonly nowMs: number;
 }
 
 export interface ColumnInfo {
@@ -86,8 +88,14 @@ export interface ColumnInfo {
   readonly type: string;
 }
 
-export const TABLE =
-  'select engine, engine_full, partition_key, database from system.tables where database = currentDatabase() and name = {source: String}';
+/** Gives one row, which begins with an empty text where there is no such table. */
+export const TABLE = {
+  select: [
+    ...['any(engine)', 'any(engine_full)', 'any(partition_key)', 'any(database)'],
+    'toUnixTimestamp64Milli(now64(3))',
+  ],
+  from: 'system.tables where database = currentDatabase() and name = {source: String}',
+};
 export const CLUSTERS = 'select distinct cluster as name from system.clusters order by name';
 export const COLUMNS =
   'select name, type from system.columns where database = currentDatabase() and table = {source: String}';
@@ -140,6 +148,11 @@ export function columnFaults(
   );
 }
 
+/** Whether replicas of a table share its tokens, each of which they commit together with its rows. */
+export function isReplicated(engine: string): boolean {
+  return /^(?:Replicated|Shared)/.test(engine);
+}
+
 /** What of a table is not as shipments need it, beside its columns. */
 export function tableFaults(
   source: Source,
@@ -152,10 +165,10 @@ export function tableFaults(
     faults.push(
       `${source} is partitioned by ${partition || 'nothing'}, and ${PARTITION} is expected`,
     );
-  const isReplicated = /^(?:Replicated|Shared)/.test(engine);
-  const knows = `${isReplicated ? '' : 'non_'}replicated_deduplication_window`;
+  const hasReplicas = isReplicated(engine);
+  const knows = `${hasReplicas ? '' : 'non_'}replicated_deduplication_window`;
   const window = settingOf(full, knows);
-  if (window === undefined ? !isReplicated : Number(window) < FEWEST_TOKENS)
+  if (window === undefined ? !hasReplicas : Number(window) < FEWEST_TOKENS)
     faults.push(
       `${source} knows the tokens of ${window ?? 'no'} INSERTs, and at least ${FEWEST_TOKENS} are expected (${knows})`,
     );

@@ -1,16 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Outbox, Shipment, ShipmentFile } from '../store/index.ts';
-import { firstStep, type LastStep, nextStep, type Outcome, type Step } from './shipment.ts';
+import {
+  firstStep,
+  type Lack,
+  type LastStep,
+  nextStep,
+  type Outcome,
+  type Step,
+} from './shipment.ts';
 
-/** Where shipments go. Every method throws where it is not known what became of the request. */
+/** Where shipments go. Every method throws where the result of the request is not known. */
 export interface Warehouse {
   /** For how long an INSERT can go on after the request for it was sent, ms. */
   readonly longestInsertMs: number;
-  /** Sends the file as one block; the rows are durable once this ends, unless its token was known before. */
+  /** Sends the file as one block. Whoever answers confirms it by 200: `count` tells whether the rows are there. */
   insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<void>;
-  /** How many rows of the shipment are there. */
-  count(shipment: Shipment, signal: AbortSignal): Promise<number>;
+  /** How many rows of the shipment are there. Throws where anything but the warehouse answers. */
+  count(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<number>;
+  /** How the table can lack rows of the shipment that it confirmed. Throws as `count` does. */
+  look(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<Lack>;
 }
+
+/** Ordinary replication takes less. A replica that lacks the rows for so long after the INSERT is not a fault yet. */
+const REPLICATED_MS = 500;
 
 /** Part of a shipment is there: nothing that was sent can leave that. */
 export class ShipmentBroken extends Error {}
@@ -22,7 +34,7 @@ export interface ShipOptions {
   readonly signal: AbortSignal;
   /** Whether it was cut by this process, which has not sent anything of it. */
   readonly isNew: boolean;
-  /** Told of each answer that is in doubt; waits before the warehouse is asked again. */
+  /** Called with the reason of each doubt; waits before the warehouse is asked again. */
   onDoubt(error: unknown): Promise<void>;
 }
 
@@ -47,6 +59,23 @@ export async function ship(
       return 'unknown';
     }
   };
+  const count = () =>
+    unlessInDoubt(async () => ({ count: await warehouse.count(own(), file, signal) }));
+  const outlast = async (): Promise<void> => {
+    const waitMs = warehouse.longestInsertMs;
+    const end = performance.now() + waitMs;
+    await delay(Math.min(REPLICATED_MS, waitMs), undefined, { signal });
+    while (performance.now() < end) {
+      const found = await count();
+      if (found === 'unknown') continue;
+      if (typeof found === 'object' && 'count' in found && found.count > 0) return;
+      await onDoubt(
+        new Error(
+          `${shipment.endpoint} has none of the ${shipment.rows} rows of shipment ${shipment.seq} of ${shipment.source}.`,
+        ),
+      );
+    }
+  };
   const take = async (step: Step): Promise<Outcome> => {
     switch (step.do) {
       case 'renew':
@@ -63,9 +92,11 @@ export async function ship(
           return 'done';
         });
       case 'count':
-        return unlessInDoubt(async () => ({ count: await warehouse.count(own(), signal) }));
+        return count();
+      case 'look':
+        return unlessInDoubt(() => warehouse.look(own(), file, signal));
       case 'outlast':
-        await delay(warehouse.longestInsertMs, undefined, { signal });
+        await outlast();
         return 'done';
     }
   };

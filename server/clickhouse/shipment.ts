@@ -7,18 +7,19 @@ export function tokenOf({ node, source, seq, sha256 }: Shipment): string {
 
 /** The next thing to do for a shipment. */
 export type Step =
-  /** Commit that the file at hand, which is not the one of before, may have been sent. */
-  | { readonly do: 'mark'; readonly isFirst: boolean }
-  /** Send it; `isFirst`: nothing of the shipment was ever sent. */
-  | { readonly do: 'send'; readonly isFirst: boolean }
-  /** Ask how many of its rows are there; `after`: what else is known of INSERTs of it. */
+  /** Commit that the file at hand, which differs from the committed one, may have been sent. */
+  | { readonly do: 'mark' }
+  | { readonly do: 'send' }
+  /** Count its rows in the warehouse; `after`: what else is known of INSERTs of it. */
   | { readonly do: 'count'; readonly after: After }
-  /** Wait until no INSERT of it can be running; `renews`: its token is known without the rows. */
+  /** Look how the table can have fewer rows than it confirmed; `hasSome`: it has a part of them. */
+  | { readonly do: 'look'; readonly hasSome: boolean }
+  /** Wait until no INSERT of it can be running, or its rows are there; `renews`: its token is known without the rows. */
   | { readonly do: 'outlast'; readonly renews: boolean }
   /** Make its file anew, with other bytes. */
   | { readonly do: 'renew' };
 
-/** `confirmed`: the warehouse has confirmed a repetition; `outlasted`: none can be running, `tokenOnly`: and its token is known without the rows. */
+/** `confirmed`: the last INSERT got a 200; `outlasted`: no INSERT can be running; `tokenOnly`: `outlasted`, and the token is known without the rows. */
 type After = 'doubt' | 'confirmed' | 'outlasted' | 'tokenOnly';
 
 /** The last thing to do. */
@@ -28,8 +29,16 @@ export type LastStep =
   /** Nothing more: a part of it is there, which one INSERT of one block cannot leave. */
   | { readonly do: 'stop' };
 
-/** What came of a step; `unknown`: no answer, or one that says nothing of the rows. */
-export type Outcome = 'done' | 'unknown' | { readonly count: number };
+/** How a table can lack rows that it confirmed. */
+export interface Lack {
+  /** How many of the shipment's rows the table's time to live removes by now. */
+  readonly expired: 'none' | 'some' | 'all';
+  /** Whether a server may know the token without the rows. Replicas commit both at once, and one of them may have them later. */
+  readonly forgets: boolean;
+}
+
+/** The result of a step; `unknown`: no answer, or one that ClickHouse did not give. */
+export type Outcome = 'done' | 'unknown' | { readonly count: number } | Lack;
 
 /**
  * The first step for a shipment that the store has; `isNew`: no process has sent anything of it; `isSame`: the file at hand is the one that
@@ -37,15 +46,17 @@ export type Outcome = 'done' | 'unknown' | { readonly count: number };
  */
 export function firstStep({ isNew, isSame }: { isNew: boolean; isSame: boolean }): Step {
   if (!isNew) return { do: 'count', after: 'doubt' };
-  return { do: isSame ? 'send' : 'mark', isFirst: true };
+  return { do: isSame ? 'send' : 'mark' };
 }
 
 /**
- * The next step. The rows of a shipment are in the warehouse once where each INSERT of it but the first follows a count of 0: an INSERT that
- * has ended is counted, however long ago that was, and one that is still running has the same token, so that one of the two becomes nothing.
- * The warehouse must know a token from a count of 0 to the end of the INSERT that follows it: a minute, of a window of days.
- * A warehouse that is killed may know a token and not have its rows: it writes the token first. So a repetition that it confirms is counted,
- * too; where nothing is there, it is sent with other bytes, and so with another token, once no INSERT of it can be running.
+ * The next step. A shipment is settled only after the warehouse has counted all of its rows: a 200 alone says nothing of who gave it. The one
+ * exception are rows that the time to live of their table has removed by then.
+ * The rows are there once where each INSERT but the first follows a count of 0: an INSERT that has ended is counted, however long ago that
+ * was, and one that is still running has the same token, so that one of the two becomes nothing. The warehouse must know a token from a
+ * count of 0 to the end of the INSERT that follows it: a minute, of a window of days.
+ * A server that is killed may know a token and not have its rows: it writes the token first. Where nothing is there after a confirmation,
+ * the shipment is sent with other bytes, and so with another token, once no INSERT of it can be running.
  * `isSame`: the file at hand is the one that was sent. A file that another version of the engine made anew has another token, so it is
  * sent only when no other INSERT can be running.
  */
@@ -56,24 +67,30 @@ export function nextStep(
 ): Step | LastStep {
   switch (step.do) {
     case 'renew':
-      return { do: 'mark', isFirst: false };
+      return { do: 'mark' };
     case 'mark':
-      return { do: 'send', isFirst: step.isFirst };
+      return { do: 'send' };
     case 'send':
-      if (outcome !== 'done') return { do: 'count', after: 'doubt' };
-      return step.isFirst ? { do: 'settle' } : { do: 'count', after: 'confirmed' };
+      return { do: 'count', after: outcome === 'done' ? 'confirmed' : 'doubt' };
     case 'outlast':
       return { do: 'count', after: step.renews ? 'tokenOnly' : 'outlasted' };
+    case 'look':
+      if (typeof outcome === 'string' || !('expired' in outcome))
+        return { do: 'count', after: 'doubt' };
+      if (outcome.expired === 'all' || (outcome.expired === 'some' && step.hasSome))
+        return { do: 'settle' };
+      return step.hasSome ? { do: 'stop' } : { do: 'outlast', renews: outcome.forgets };
     case 'count': {
-      if (typeof outcome === 'string') return step;
+      // The 200 may have come from whoever answers now, and so confirms nothing.
+      if (typeof outcome === 'string' || !('count' in outcome))
+        return { do: 'count', after: step.after === 'confirmed' ? 'doubt' : step.after };
       if (outcome.count === rows) return { do: 'settle' };
-      if (outcome.count !== 0) return { do: 'stop' };
-      if (step.after === 'confirmed') return { do: 'outlast', renews: true };
+      if (outcome.count > rows) return { do: 'stop' };
+      if (outcome.count > 0) return { do: 'look', hasSome: true };
+      if (step.after === 'confirmed') return { do: 'look', hasSome: false };
       if (step.after === 'tokenOnly') return { do: 'renew' };
-      if (isSame) return { do: 'send', isFirst: false };
-      return step.after === 'outlasted'
-        ? { do: 'mark', isFirst: false }
-        : { do: 'outlast', renews: false };
+      if (isSame) return { do: 'send' };
+      return step.after === 'outlasted' ? { do: 'mark' } : { do: 'outlast', renews: false };
     }
   }
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
 import { seeded } from '../bench/lines.ts';
+import { type Impersonation, openImpostor } from '../clickhouse/impostor.ts';
 import { type Fate, openProxy } from '../clickhouse/proxy.ts';
 import { type ClickHouseServer, whyNoClickHouse, withTwoShards } from '../clickhouse/server.ts';
 import { makeShardTables } from '../clickhouse/tables.ts';
@@ -16,6 +17,7 @@ import {
   type Service,
   type SpawnOptions,
   spawnService,
+  TOKEN,
   withFolder,
   withService,
 } from '../support/helpers.ts';
@@ -347,6 +349,58 @@ describe('rows that are forwarded to ClickHouse', () => {
     },
   );
 
+  clickhouseCase(
+    'F15',
+    'something else than ClickHouse answers 200: no row leaves the store until ClickHouse has it, and each line is there once',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      const impostor = await openImpostor(server.url);
+      try {
+        await withService(
+          data,
+          async (service) => {
+            dropLines(data, expected, 50);
+            await forwarded(service, expected);
+            for (const [name, impersonation] of Object.entries(IMPOSTORS)) {
+              const [before, logged] = [await edge(service), service.log.length];
+              impostor.play(impersonation);
+              dropLines(data, expected, 100);
+              await eventually(async () => expect(await isUp(service), name).to.equal(false));
+              expect(await edge(service), name).to.include({
+                forwarded: before.forwarded,
+                stored: 100,
+              });
+              expect((await service.get('/readyz')).status).to.equal(200);
+              const [warning] = service.log
+                .slice(logged)
+                .filter(({ msg, source }) => msg === NOT_FORWARDED && source === 'edge_logs');
+              expect(warning, name).to.include({ endpoint: impostor.url, waitingRows: 100 });
+              expect(JSON.stringify(warning?.err), name).to.include(
+                `${impostor.url} does not answer as ClickHouse does`,
+              );
+              impostor.play(null);
+              await forwarded(service, expected);
+              await eventually(async () => expect(await isUp(service), name).to.equal(true));
+            }
+            expect(impostor.answered()).to.be.above(0);
+            expect(await differences(server, [expected])).to.deep.equal([]);
+            // Its time to live has removed the rows of a shipment by the time that they are counted.
+            await server.client.command({
+              query: 'alter table edge_logs modify ttl toDateTime(ingested_at) + interval 0 second',
+            });
+            dropLines(data, expected, 10);
+            await forwarded(service, expected);
+            expect(await service.end('SIGTERM')).to.equal(0);
+          },
+          forwarding(impostor.url),
+        );
+      } finally {
+        await impostor.close();
+      }
+    },
+  );
+
   const library = fakeTime();
   if (library === null) notHere('F11', AFTER_DAYS, `no libfaketime; ${INSTALL}`);
   else
@@ -483,6 +537,37 @@ describe('rows that are forwarded to ClickHouse', () => {
       ),
     );
 });
+
+/** Services that answer in place of ClickHouse behind a wrong URL or balancer. */
+const IMPOSTORS: Readonly<Record<string, Impersonation>> = {
+  'a page of a load balancer': {
+    headers: { 'Content-Type': 'text/html' },
+    body: () => '<html>\n<body>Welcome</body></html>',
+  },
+  'JSON of another service': {
+    headers: { 'Content-Type': 'application/json' },
+    body: () => '{"status":"ok"}',
+  },
+  'the headers of ClickHouse': {
+    headers: {
+      'Content-Type': 'application/x-ndjson; charset=UTF-8',
+      'X-ClickHouse-Server-Display-Name': 'other',
+      'X-ClickHouse-Format': 'JSONCompactEachRow',
+      'X-ClickHouse-Summary':
+        '{"read_rows":"100","written_rows":"100","result_rows":"100","elapsed_ns":"1"}',
+    },
+    body: (query) => (/^insert/i.test(query) ? '' : '["100"]\n'),
+  },
+};
+
+/** Whether the metric says that rows of `edge_logs` are forwarded. */
+async function isUp({ url }: Service): Promise<boolean> {
+  const response = await fetch(`${url}/metrics`, { headers: { 'X-API-KEY': TOKEN } });
+  const [, value] =
+    /^tailpond_forwarding_up\{source="edge_logs"\} (\d)$/m.exec(await response.text()) ?? [];
+  expect(value).to.be.oneOf(['0', '1']);
+  return value === '1';
+}
 
 /** Nodes that are killed, as the server is, and whose connections are cut, while lines come in; then all of them forward what is left. */
 async function runAmidKills(

@@ -50,6 +50,9 @@ export interface ShipmentFile {
   readonly sha256: string;
   /** The names of its columns: one that was made before a restart may have those of other members. */
   readonly columns: readonly string[];
+  /** When the first and the last of its rows were stored, in UTC: `2026-11-25 10:00:00.000001`. */
+  readonly oldest: string;
+  readonly newest: string;
 }
 
 export interface Cut {
@@ -143,12 +146,21 @@ export async function openOutbox({
   const fileOf = ({ source, seq }: Pick<Shipment, 'source' | 'seq'>) =>
     join(folder, `${source}-${seq}.parquet`);
 
-  const columnsOf = async (path: string): Promise<string[]> => {
+  const describe = async (path: string, sha256: string): Promise<ShipmentFile> => {
     // What has no children is a column: the root has.
-    const rows = await ask(
+    const columns = await ask(
       `select name from parquet_schema(${quoted(path)}) where num_children is null`,
     );
-    return rows.map(({ name }) => String(name));
+    const [times] = await ask(
+      `select min(ingested_at)::varchar as oldest, max(ingested_at)::varchar as newest from read_parquet(${quoted(path)})`,
+    );
+    return {
+      path,
+      sha256,
+      columns: columns.map(({ name }) => String(name)),
+      oldest: String(times?.oldest),
+      newest: String(times?.newest),
+    };
   };
 
   const read = async (source: Source): Promise<(Kept & { readonly isOpen: boolean }) | null> => {
@@ -214,7 +226,7 @@ export async function openOutbox({
     await synchronise(unfinished);
     await rename(unfinished, path);
     await synchronise(folder);
-    return { path, sha256: await hashOf(path), columns: await columnsOf(path) };
+    return describe(path, await hashOf(path));
   };
 
   /** Reads the front of a table and makes its file as of one moment, while lines come in. With a mark it has other bytes than without. */
@@ -291,7 +303,7 @@ export async function openOutbox({
       const path = fileOf(shipment);
       const sha256 = await hashOf(path).catch(() => null);
       return sha256 === shipment.sha256
-        ? { path, sha256, columns: await columnsOf(path) }
+        ? describe(path, sha256)
         : packAgain(shipment, signal, null);
     },
     renew: (shipment, signal) => packAgain(shipment, signal, randomUUID()),

@@ -130,6 +130,42 @@ describe('tailpond clickhouse', () => {
   });
 
   clickhouseIt(
+    'check names the shipments of a node that are gone, and not those that are too old or not sent yet',
+    async (server) => {
+      const stored = async (node: string, seqs: readonly number[], days: number) => {
+        for (const seq of seqs)
+          await server.client.command({
+            query: `insert into edge_logs (id, timestamp, ingested_at, _node, _seq)
+              select 'a', at, at, '${node}', ${seq} from (select now64(6, 'UTC') - interval ${days} day as at)`,
+          });
+      };
+      const check = async () => {
+        const { code, printed } = await tailpond(['check'], {
+          TAILPOND_CLICKHOUSE_URL: server.url,
+        });
+        return { code, wrong: printed.split('\n').filter((line) => line.startsWith('WRONG')) };
+      };
+      await stored('whole', [1, 2, 3], 0);
+      // The table keeps rows for 30 days: shipments 1 to 6 have expired.
+      await stored('aged', [7, 8], 29);
+      await stored('aged', [9], 3);
+      await stored('other writer', [0], 0);
+      expect(await check()).to.deep.equal({ code: 0, wrong: [] });
+      await stored('late', [4, 5], 1);
+      await stored('holed', [1, 2, 5, 7, 9, 11, 13, 15, 17, 18], 0);
+      const gone = (shipments: string, node: string) =>
+        `WRONG ${server.url}: edge_logs lacks shipments ${shipments} of node ${node}, which were there: look for a truncate, a dropped partition, a delete, or a server that is not named any more`;
+      expect(await check()).to.deep.equal({
+        code: 1,
+        wrong: [gone('3 to 4, 6, 8, 10, 12 and 2 more gaps', 'holed'), gone('1 to 3', 'late')],
+      });
+      await server.client.command({ query: 'truncate table edge_logs' });
+      await stored('whole', [4], 0);
+      expect((await check()).wrong).to.deep.equal([gone('1 to 3', 'whole')]);
+    },
+  );
+
+  clickhouseIt(
     'check says that nobody can end what the user who reads has begun',
     async (server) => {
       const env = {

@@ -168,14 +168,14 @@ export class Decisions {
     file: TrackedFile,
     content: Content,
     decision: Decision,
-    { candidates, size }: Facts,
+    { candidates, size, start }: Facts,
     now: number,
   ): Promise<void> {
     const { source, path, inode, birth } = file.state;
     const place = { source, path, inode, birth, gone: false };
     if (decision.kind === 'copy') {
       if (!decision.isPart) await this.proveEnd(content, decision);
-      return this.becomeCopy(file, decision.of, decision.equal, decision.isPart);
+      return this.becomeCopy(file, decision);
     }
     if (decision.kind === 'continue') {
       const stream = this.streams.get(decision.id);
@@ -194,7 +194,10 @@ export class Decisions {
       const { of, at } = decision;
       const other = this.files.get(of);
       // As long as the other one may be truncated before what both hold was taken of it.
-      if (other && other.state.offset < at) return this.becomeCopy(file, of, at, true);
+      if (other && other.state.offset < at) {
+        const part = { of, relation: 'rotation', equal: at, isPart: true } as const;
+        return this.becomeCopy(file, part);
+      }
       // It is still being put back, or has stopped short of what was read.
       if (decision.isOpen && !isAtRest(file, now)) return;
       const state = await this.resumed(decision, content, place);
@@ -209,9 +212,12 @@ export class Decisions {
         return;
       }
     }
-    const others = candidates.filter(({ relation }) => relation !== 'rotation');
+    const others = candidates.filter(
+      ({ relation }) => relation !== 'rotation' && relation !== 'other-rotation',
+    );
     const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
     this.restarts.push({ path, known, truncated: file.truncated !== null });
+    this.streams.begin(file.state.id, start);
     this.files.become(file, { ...file.state, ...UNREAD });
   }
 
@@ -228,12 +234,16 @@ export class Decisions {
     return { ...UNREAD, ...place, id: this.streams.newId(), ...state };
   }
 
-  private becomeCopy(file: TrackedFile, of: number, equal: number, isPart: boolean): void {
+  private becomeCopy(
+    file: TrackedFile,
+    { of, relation, equal, isPart }: Omit<Extract<Decision, { kind: 'copy' }>, 'kind'>,
+  ): void {
     const original = this.files.get(of)?.state;
     if (file.copy?.of !== of)
       this.log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
     const taken = Math.min(equal, original?.offset ?? 0);
-    file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
+    const byName = relation === 'other-rotation' ? relation : 'rotation';
+    file.copy = { of, relation: byName, equal, taken, versions: this.versionsOf(file, of, equal) };
     if (!isPart) this.files.settle(file);
   }
 
@@ -297,9 +307,13 @@ function isAtRest({ changedAt, unchanged }: TrackedFile, now: number): boolean {
   return now - changedAt >= AT_REST_MS && unchanged >= AT_REST_SWEEPS;
 }
 
-/** Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. */
+/**
+ * Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. Of rotated files the
+ * longest comes first: of two copies of a log it goes on with what was read, and the other one is a copy of it.
+ */
 function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
-  return files.toSorted(
-    (a, b) => rotationRank(a.state.path) - rotationRank(b.state.path) || a.mtimeMs - b.mtimeMs,
-  );
+  return files.toSorted((a, b) => {
+    const [rank, other] = [rotationRank(a.state.path), rotationRank(b.state.path)];
+    return rank - other || (rank === 1 ? b.size - a.size : 0) || a.mtimeMs - b.mtimeMs;
+  });
 }

@@ -10,6 +10,8 @@ import type { TrackedFile } from './tracked-file.ts';
 /** What `identify` decides by. */
 export interface Facts {
   readonly size: number | null;
+  /** The first bytes of the file. */
+  readonly start: Uint8Array;
   readonly candidates: readonly Candidate[];
 }
 
@@ -37,13 +39,11 @@ export async function factsOf(
   let size = content.gzip ? null : file.size;
   const relations = streams.of(state, start);
   // Whatever the names of both are by now, it was a copy of that one.
-  if (copy) relations.set(copy.of, 'rotation');
+  if (copy) relations.set(copy.of, copy.relation);
   for (const [id, relation] of relations) {
     const stream = streams.get(id);
     const holder = files.get(id);
     if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
-    // Neither of two rotated files that are both there was made of the other.
-    if (relation === 'other-rotation' && holder?.entry) continue;
     // It need not be unpacked again.
     const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;
     const { proven, contradicted, end } = isFinished
@@ -53,7 +53,10 @@ export async function factsOf(
     const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
     const isOwn = relation === 'same-file' && state.birth !== '' && !stream.gone;
     const fact = { id, offset: stream.offset, isOwn, proven: known, contradicted };
-    const rotation = relation === 'other-rotation' ? 'rotation' : relation;
+    // Two rotated files that are both there may be copies of one log: this one, if it holds nothing else.
+    const isBeside = relation === 'other-rotation' && holder !== undefined && holder.entry !== null;
+    if (isBeside && contradicted) continue;
+    const rotation = relation === 'other-rotation' && !isBeside ? 'rotation' : relation;
     if (!holder) {
       // A copy that was made before more was taken of the log than it holds.
       const endsIn = size !== null && (await recent.endsIn(content, size, id, known));
@@ -78,7 +81,7 @@ export async function factsOf(
       compared: comparison,
     });
   }
-  return { size, candidates };
+  return { size, start, candidates };
 }
 
 /** Whether a file holds what was taken of it. */

@@ -6,9 +6,9 @@
  *
  *   continues  a stream that no other file holds, if it holds all that was taken of it: renamed while nothing ran, packed, unpacked,
  *              moved to another disk, put back. It is read on from where the stream was left.
- *   is a copy  of a file that is being read, if its name is a rotation of that one's, or that one's is its own with `.gz`, and it holds
- *              nothing else. It is not read. When the original is truncated, replaced or gone it is met anew; when the two go on
- *              differently, too.
+ *   is a copy  of a file that is being read, if its name is a rotation of that one's, or that one's is its own with `.gz`, or both are
+ *              rotations of one log, and it holds nothing else. It is not read. When the original is truncated, replaced or gone it is
+ *              met anew; when the two go on differently, too.
  *   resumes    where it parts from a stream that it begins like. Either no file holds that one whole, and this is an older copy: what is
  *              proven to have been taken is not read again, once it grows no more, since it may be on its way back. Or the file is
  *              not a copy of the one that holds it: they begin alike, as logs with a header do, and it is read on by itself from the
@@ -19,6 +19,7 @@
  */
 
 import type { Compared } from './compare.ts';
+import type { Relation } from './streams.ts';
 
 /** The file that was met. */
 export interface Met {
@@ -32,7 +33,7 @@ export interface Candidate {
   /** Bytes that were taken of it. */
   readonly offset: number;
   /** Why it is a candidate: the strongest of what is so. */
-  readonly relation: 'same-file' | 'same-path' | 'unpacked' | 'rotation';
+  readonly relation: Relation;
   /** The file held it last, as its inode and birth show, and has not been seen to be truncated or deleted since. */
   readonly isOwn: boolean;
   /** The file holds it up to here at least; and whether it goes on differently before the offset. */
@@ -48,11 +49,12 @@ export type Decision =
   | {
       readonly kind: 'continue';
       readonly id: number;
-      readonly relation: Candidate['relation'];
+      readonly relation: Relation;
     }
   | {
       readonly kind: 'copy';
       readonly of: number;
+      readonly relation: Relation;
       readonly equal: number;
       readonly isPart: boolean;
     }
@@ -63,12 +65,12 @@ export type Decision =
 /** A file at a known path that goes on differently is an older copy all the same if so much of it is proven. */
 const MOST = 3 / 4;
 
-const RELATIONS = ['same-file', 'same-path', 'unpacked', 'rotation'] as const;
+const RELATIONS = ['same-file', 'same-path', 'unpacked', 'rotation', 'other-rotation'] as const;
 const KINDS = ['continue', 'copy', 'resume'] as const;
 
 interface Possibility {
   readonly decision: Exclude<Decision, { kind: 'new' }>;
-  readonly relation: Candidate['relation'];
+  readonly relation: Relation;
   /** So many of its bytes speak for it. */
   readonly bytes: number;
 }
@@ -100,7 +102,7 @@ function possibility(met: Met, candidate: Candidate): Possibility | null {
   if (compared?.outcome === 'within' || compared?.outcome === 'more') {
     const { equal, outcome } = compared;
     const isPart = outcome === 'more';
-    return { decision: { kind: 'copy', of: id, equal, isPart }, relation, bytes: equal };
+    return { decision: { kind: 'copy', of: id, relation, equal, isPart }, relation, bytes: equal };
   }
   const at = partsAt(met, candidate);
   const isOpen = holder === 'none' && !candidate.contradicted;
@@ -110,7 +112,7 @@ function possibility(met: Met, candidate: Candidate): Possibility | null {
 /** Up to where a file is to be taken for a stream that it does not hold whole; 0 when it has nothing to do with it. */
 function partsAt({ size }: Met, candidate: Candidate): number {
   const { relation, proven, contradicted, holder, compared } = candidate;
-  // Two files are both there, and one begins like the other.
+  // Two files are both there, and one begins like the other. Two rotated files that differ are two logs.
   if (holder !== 'none') return relation === 'rotation' ? (compared?.line ?? 0) : 0;
   // The same file with fewer bytes, or with others, was truncated; and a log that begins as a packed one does is the next one.
   if (relation === 'same-file' || relation === 'unpacked') return 0;

@@ -5,7 +5,7 @@ import { proofAt } from './proofs.ts';
 
 /**
  * Why a file might hold a stream, the strongest first: its inode, its path, its path with `.gz`, a name that a rotation makes of the
- * stream's, a name that is another rotation of the same log.
+ * stream's, a name that is another rotation of the same log. Of two files that are both there the last makes a copy, and nothing else.
  */
 export type Relation = 'same-file' | 'same-path' | 'unpacked' | 'rotation' | 'other-rotation';
 
@@ -20,6 +20,8 @@ export interface Streams {
   /** Remembers a stream in place of what was known of it; `unlinked`: no path leads to its file. */
   put(state: FileState, unlinked?: boolean): void;
   remove(id: number): void;
+  /** Notes the first bytes of a stream that is put next and of which nothing was taken: a copy may come before its first batch. */
+  begin(id: number, start: Uint8Array): void;
   /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
   of(place: Place, start: Uint8Array): Map<number, Relation>;
   /** Whether `of` would give any stream but that of `id`, whatever the first bytes are. */
@@ -36,9 +38,12 @@ export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
 
 /** So many of the streams that begin alike are looked at: the last ones. */
 const MOST = 16;
+/** As many as the first proof of a stream covers (proofs.ts). */
+const START_BYTES = 64;
 
 export function createStreams(): Streams {
   const states = new Map<number, FileState>();
+  const starts = new Map<number, Proof>();
   const keysById = new Map<number, readonly string[]>();
   const idsByKey = new Map<string, Set<number>>();
   /** What the first proofs of the streams under a name cover, and how many there are of each. */
@@ -82,12 +87,18 @@ export function createStreams(): Streams {
     ids: () => states.keys(),
     remove(id) {
       states.delete(id);
+      starts.delete(id);
       unindex(id);
+    },
+    begin(id, start) {
+      const length = Math.min(start.length, START_BYTES);
+      starts.set(id, proofAt(start, length, length));
     },
     put(state, unlinked = false) {
       lastId = Math.max(lastId, state.id);
       states.set(state.id, state);
-      const keys = keysOf(state, unlinked);
+      if (state.offset > 0) starts.delete(state.id);
+      const keys = keysOf(state, unlinked, starts.get(state.id));
       if (keysById.get(state.id)?.join() === keys.join()) return;
       unindex(state.id);
       keysById.set(state.id, keys);
@@ -122,7 +133,10 @@ export function createStreams(): Streams {
         add(`${name} unlinked`, 'rotation');
         addByStart(name, 'rotation');
       }
-      if (rotationRank(path) > 0) addByStart(`${source} ${namesOf(path)[1]}`, 'other-rotation');
+      if (rotationRank(path) === 0) return found;
+      const [, log] = namesOf(path);
+      addByStart(`${source} ${log}`, 'other-rotation');
+      addByStart(unreadName(source, log), 'other-rotation');
       return found;
     },
     hasAny(place, id) {
@@ -131,7 +145,7 @@ export function createStreams(): Streams {
       const keys = [...fileKeys(place), pathKey(place), pathKey({ source, path: `${path}.gz` })];
       for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
       const [, log] = namesOf(place.path);
-      if (rotationRank(place.path) > 0) names.push(`${place.source} ${log}`);
+      if (rotationRank(place.path) > 0) names.push(`${source} ${log}`, unreadName(source, log));
       return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
     },
     known(place, id) {
@@ -150,13 +164,16 @@ export function createStreams(): Streams {
 function keysOf(
   { source, path, inode, birth, offset, proofs }: FileState,
   unlinked: boolean,
+  start: Proof | undefined,
 ): string[] {
   const first = proofs[0];
   const names = namesOf(path).map((name) => `${source} ${name}`);
+  const unread = unreadName(source, namesOf(path)[1]);
   return [
     birth === '' ? unbornKey(source, inode) : `${inode} ${birth}`,
     ...(birth === '' ? [] : [bornKey(source, inode)]),
     pathKey({ source, path }),
+    ...(start ? [inFolder(unread, path), unread].map((name) => firstKey(name, start)) : []),
     ...names.flatMap((name) =>
       offset > 0 && first
         ? [firstKey(inFolder(name, path), first), firstKey(name, first)]
@@ -187,6 +204,10 @@ function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
 
 function unlinkedKey(name: string, path: string): string {
   return `${name} unlinked ${folderOf(path)}`;
+}
+
+function unreadName(source: string, log: string): string {
+  return `${source} unread ${log}`;
 }
 
 function inFolder(name: string, path: string): string {

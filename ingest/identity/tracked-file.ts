@@ -41,6 +41,8 @@ export interface TrackedFile {
 
 interface Compared {
   readonly of: number;
+  /** By another rotation of the same log it is a copy only while it holds nothing else (identify.ts). */
+  readonly relation: 'rotation' | 'other-rotation';
   /** So many bytes are equal; and so many of those had been taken of the original by then. */
   readonly equal: number;
   readonly taken: number;

@@ -321,6 +321,21 @@ describe('which file it is', () => {
       });
     }));
 
+  it('reads two rotated logs whole that were equal when they were found', () =>
+    withFolder(async (data) => {
+      const [first, second] = [at(data, 'app-1.log'), at(data, 'app-2.log')];
+      writeFileSync(first, line('header'));
+      writeFileSync(second, line('header'));
+      const ids = ['header', 'header', 'a', 'b'];
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, ['header']);
+        appendFileSync(first, line('a'));
+        appendFileSync(second, line('b'));
+        await settles(ingesting, ids);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
   it('knows a log that was packed while nothing ran beside a new one with the same header', () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
@@ -521,6 +536,35 @@ describe('which file it is', () => {
         expect(copies()).to.deep.equal([]);
       });
     }));
+
+  for (const { how, end, isDown } of [
+    {
+      how: 'truncated and written to',
+      end: (file: string) => writeFileSync(file, line('next')),
+      isDown: false,
+    },
+    { how: 'deleted, while nothing ran', end: unlinkSync, isDown: true },
+  ])
+    it(`stores a log once that two programs copied before it was ${how}`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        const ids = lines('once', 20);
+        writeFileSync(file, text(ids));
+        const rotate = () => {
+          copyFileSync(file, `${file}-20261119`);
+          copyFileSync(file, `${file}.2026-11-20T10`);
+          end(file);
+        };
+        const after = isDown ? ids : [...ids, 'next'];
+        await withIngest(data, async (ingesting) => {
+          await settles(ingesting, ids);
+          if (isDown) return;
+          rotate();
+          await settles(ingesting, after);
+        });
+        if (isDown) rotate();
+        await withIngest(data, (ingesting) => settles(ingesting, after));
+      }));
 
   for (const half of [0, 10, 30])
     it(`knows a packed older copy that was seen when ${half} bytes of it were there`, () =>

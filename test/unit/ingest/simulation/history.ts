@@ -5,9 +5,9 @@ import { createRounds } from '../../../../ingest/rounds.ts';
 import type { Batch, FileState, IngestLog, Sink } from '../../../../ingest/types.ts';
 import { SimulatedDisk, SOURCE } from './disk.ts';
 
-/** The log and its rotation. */
-export const [LOG, ROTATED] = ['app.log', 'app.log.1'] as const;
-type Name = typeof LOG | typeof ROTATED | `${number}/${typeof LOG}`;
+/** The log, its rotation, and what a second program makes of it that rotates it, too. */
+export const [LOG, ROTATED, SECOND] = ['app.log', 'app.log.1', 'app.log.2026-11-20T10'] as const;
+type Name = typeof LOG | typeof ROTATED | typeof SECOND | `${number}/${typeof LOG}`;
 
 /** One step of a history. */
 export interface Step {
@@ -17,6 +17,7 @@ export interface Step {
     | 'rename'
     | 'gzip'
     | 'copy'
+    | 'second copy'
     | 'truncate'
     | 'delete'
     | 'create'
@@ -65,6 +66,8 @@ export class Simulation {
     if (step.do === 'replace' && (step.name === ROTATED || this.isBack)) return false;
     if (step.do === 'create') return !disk.has(step.name);
     if (step.do === 'copy') return step.name === LOG && disk.has(LOG) && !this.grows();
+    // Each second copy has a name of its own.
+    if (step.do === 'second copy') return step.name === LOG && disk.has(LOG) && !disk.has(SECOND);
     // A line that was torn by copying is taken to be the whole one of the original.
     if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn()) return false;
     if (step.do === 'truncate') return disk.text(step.name) !== '';
@@ -108,6 +111,9 @@ export class Simulation {
       case 'copy':
         disk.write(ROTATED, Buffer.from(disk.text(LOG)));
         this.isCopy = true;
+        return;
+      case 'second copy':
+        disk.write(SECOND, Buffer.from(disk.text(LOG)));
         return;
       case 'truncate':
         disk.write(name, Buffer.alloc(0));

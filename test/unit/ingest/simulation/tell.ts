@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { seeded } from '../../../bench/random.ts';
 import { withFolder } from '../../../support/helpers.ts';
-import { LOG, ROTATED, Simulation, type Step } from './history.ts';
+import { LOG, ROTATED, SECOND, Simulation, type Step } from './history.ts';
 
 const STEPS: readonly Step[] = (
   [
@@ -22,14 +23,45 @@ const STEPS: readonly Step[] = (
 const SIDE_BY_SIDE = 8;
 const MOST_FAULTS = 20;
 
-/** Every history of so many steps: of a log, its rotation and what packs them, without steps that have nothing to do. */
-async function* histories(length: number, before: readonly Step[] = []): AsyncGenerator<Step[]> {
-  if (before.length === length) return yield [...before];
-  for (const step of STEPS) {
+/** The steps of a log that two programs copy. */
+const OF_COPIES: readonly Step[] = [
+  { do: 'copy', name: LOG },
+  { do: 'second copy', name: LOG },
+  { do: 'append', name: LOG },
+  { do: 'truncate', name: LOG },
+  { do: 'delete', name: LOG },
+  { do: 'restart', name: LOG },
+  { do: 'gzip', name: ROTATED },
+  { do: 'gzip', name: SECOND },
+  { do: 'delete', name: ROTATED },
+  { do: 'delete', name: SECOND },
+];
+/** Each begins with a log that is read, which has grown since. */
+const BEFORE_COPIES: readonly Step[] = [
+  { do: 'create', name: LOG },
+  { do: 'append', name: LOG },
+];
+
+/** Every history of so many of these steps, without steps that have nothing to do. */
+async function* histories(
+  length: number,
+  among: readonly Step[],
+  before: readonly Step[] = [],
+): AsyncGenerator<Step[]> {
+  if (length === 0) return yield [...before];
+  for (const step of among) {
     const simulation = new Simulation('', true);
     for (const each of before) await simulation.take(each);
     const again = step.do === 'restart' && (before.at(-1) ?? step).do === 'restart';
-    if (!again && simulation.applies(step)) yield* histories(length, [...before, step]);
+    if (!again && simulation.applies(step)) yield* histories(length - 1, among, [...before, step]);
+  }
+}
+
+/** Every history in which a log is copied once under each name, with so many steps behind those that each begins with. */
+async function* historiesOfCopies(length: number): AsyncGenerator<Step[]> {
+  for await (const steps of histories(length, OF_COPIES, BEFORE_COPIES)) {
+    const copies = steps.filter((step) => step.do === 'copy' || step.do === 'second copy');
+    if (copies.length === 2 && copies[0]?.do !== copies[1]?.do) yield steps;
   }
 }
 
@@ -81,19 +113,55 @@ export async function tell(
   return fault ?? (await look(' after a rest'));
 }
 
-/** Tells all histories of so many steps, each in all ways of the first `kinds` kinds. Gives how many there were. */
-export async function tellAll(length: number, kinds: 1 | 4 | 6, births: boolean): Promise<number> {
+/**
+ * Tells all histories of so many steps, each in all ways of the first `kinds` kinds, or about one of `of` of them, others in each run. A fault
+ * names its whole history. Returns how many were told.
+ */
+export function tellAll(
+  length: number,
+  kinds: 1 | 4 | 6,
+  births: boolean,
+  { of = 1 } = {},
+): Promise<number> {
+  const all = histories(length, STEPS);
+  return tellEach(all, births, function* (steps) {
+    for (const after of ways(steps.length, kinds)) if (Math.random() * of < 1) yield after;
+  });
+}
+
+/**
+ * Tells the histories of copies of so many steps, each in all ways of the first `kinds` kinds, or in one way of them where a
+ * `seed` draws it. Gives how many there were.
+ */
+export function tellCopies(
+  length: number,
+  kinds: 4 | 6,
+  births: boolean,
+  seed?: number,
+): Promise<number> {
+  const next = seed === undefined ? null : seeded(seed);
+  const draw = () => AFTER[Math.floor((next?.() ?? 0) * kinds)] ?? 'seen';
+  return tellEach(historiesOfCopies(length), births, function* () {
+    const all = next ? [Array.from({ length: length - 1 }, draw)] : ways(length, kinds);
+    for (const after of all) yield ['unseen', 'seen', ...after];
+  });
+}
+
+async function tellEach(
+  all: AsyncIterable<Step[]>,
+  births: boolean,
+  waysOf: (steps: readonly Step[]) => Iterable<readonly After[]>,
+): Promise<number> {
   const faults: string[] = [];
   let count = 0;
   await withFolder(async (folder) => {
-    const all = histories(length);
     const tellOnes = async (_: unknown, n: number) => {
       const staging = join(folder, String(n));
       mkdirSync(staging);
       for await (const steps of all) {
         // Without births a file that took the place of another is not told from one that was moved there ("Which file is it", docs/lines.md).
         if (!births && steps.some((step) => step.do === 'replace')) continue;
-        for (const after of ways(length, kinds)) {
+        for (const after of waysOf(steps)) {
           count++;
           const fault = await tell(steps, after, births, staging);
           if (fault && faults.length < MOST_FAULTS) faults.push(fault);

@@ -49,9 +49,9 @@ async function* histories(
   before: readonly Step[] = [],
 ): AsyncGenerator<Step[]> {
   if (length === 0) return yield [...before];
+  const simulation = new Simulation('', true);
+  for (const each of before) await simulation.take(each);
   for (const step of among) {
-    const simulation = new Simulation('', true);
-    for (const each of before) await simulation.take(each);
     const again = step.do === 'restart' && (before.at(-1) ?? step).do === 'restart';
     if (!again && simulation.applies(step)) yield* histories(length - 1, among, [...before, step]);
   }

@@ -19,7 +19,8 @@ const FIRST_BYTES = 256 * 1024;
 const LINGER_MS = 5000;
 
 /**
- * Reads a body and unpacks it, chunk by chunk. Whoever takes the chunks may change them. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
+ * Reads a body and unpacks it. Yields chunks of 64 KiB, whatever the pieces that it comes in: a million small buffers would take a hundred
+ * times their bytes. Whoever takes the chunks may change them. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
  * `PUSH_OVERLOADED`, or `REQUEST_INVALID` where it cannot be read.
  */
 export async function* chunksOf(
@@ -33,6 +34,7 @@ export async function* chunksOf(
   const source: Readable = unpacker ? unpacked(request, unpacker) : request;
   const maxBytes = unpacker ? MAX_UNPACKED_BYTES : MAX_SENT_BYTES;
   let [size, window] = [0, 0];
+  const filling = createFilling(Number(declared ?? CHUNK_BYTES));
   try {
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
@@ -42,15 +44,41 @@ export async function* chunksOf(
         holding.add(chunk.length);
         window += chunk.length;
       }
-      yield chunk;
+      yield* filling.take(chunk);
     }
     if (unpacker) checkSent(unpacker);
+    yield* filling.end();
   } catch (error) {
     throw error instanceof AppError ? error : unreadable(request, error);
   } finally {
     if (unpacker) request.unpipe(unpacker.stream);
     unpacker?.stream.destroy();
   }
+}
+
+/** Copies pieces into chunks. The first chunk is no longer than `first` bytes. */
+function createFilling(first: number) {
+  let chunk = Buffer.alloc(0);
+  let filled = 0;
+  let next = Math.max(1, Math.min(first, CHUNK_BYTES));
+  return {
+    *take(piece: Buffer): Generator<Buffer, void> {
+      for (let from = 0; from < piece.length; ) {
+        if (filled === chunk.length) {
+          chunk = Buffer.allocUnsafeSlow(next);
+          next = CHUNK_BYTES;
+          filled = 0;
+        }
+        const copied = piece.copy(chunk, filled, from);
+        filled += copied;
+        from += copied;
+        if (filled === chunk.length) yield chunk;
+      }
+    },
+    *end(): Generator<Buffer, void> {
+      if (filled < chunk.length) yield chunk.subarray(0, filled);
+    },
+  };
 }
 
 /** Reads a body into one buffer. Throws as `chunksOf` does. */

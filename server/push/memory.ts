@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 
 /** Bytes that all bodies may hold at a time. Requests beyond get 503 and come again. */
-const MEMORY_BYTES = 64e6;
+const MEMORY_BYTES = 48e6;
 
 /** What all pushes hold in memory together. */
 export interface Memory {

@@ -1,14 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { tokenFile } from '../faults/http.ts';
+import { dial, tokenFile } from '../faults/http.ts';
 import { memoryMb } from '../faults/setup.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
 /** What a body may add to the memory of the process. */
 const MORE_MB = 100;
-const MANY = 4_000_000;
+const MANY = 1_000_000;
 const JSON_TYPE = 'application/json';
 const PROTOBUF = 'application/x-protobuf';
 
@@ -78,7 +79,7 @@ async function push(service: Service, { path, type, body }: Sent, token = TOKEN)
     headers: { 'X-API-KEY': token, 'Content-Type': type, 'Content-Encoding': 'gzip' },
     body: gzipSync(body),
   });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, detail: await response.text() };
 }
 
 describe('a pushed body of many elements', () => {
@@ -98,9 +99,9 @@ describe('a pushed body of many elements', () => {
           const before = memoryMb(service, 'VmHWM');
           for (const [name, sent] of Object.entries(BODIES))
             for (const token of sent.path.includes('project=') ? [TOKEN] : [TOKEN, pinned]) {
-              const { status, text } = await push(service, sent, token);
+              const { status, detail } = await push(service, sent, token);
               expect(status, name).to.equal(413);
-              expect(text, name).to.match(/at most (20000 lines|100000 values)/);
+              expect(detail, name).to.match(/at most (20000 lines|100000 values)/);
               expect(memoryMb(service, 'VmHWM') - before, name).to.be.lessThan(MORE_MB);
             }
           const { body } = await service.get('/api/ledger');
@@ -114,6 +115,24 @@ describe('a pushed body of many elements', () => {
         },
         { env: { TAILPOND_MAX_PUSH_LINES: '20000' } },
       ),
+    )).timeout(120_000);
+
+  it('takes little memory in pieces of a byte, where it may be one object', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const before = memoryMb(service, 'VmHWM');
+        const socket = dial(service.url);
+        const answer = text(socket);
+        const head = ['POST /api/logs/app_logs HTTP/1.1', 'Host: x', `X-API-KEY: ${TOKEN}`];
+        socket.write(
+          [...head, 'Transfer-Encoding: chunked', 'Connection: close', '', ''].join('\r\n'),
+        );
+        socket.write('6\r\n{"a":"\r\n');
+        for (let n = 0; n < 10; n++) socket.write('1\r\nx\r\n'.repeat(100_000));
+        socket.write('3\r\n"}\n\r\n0\r\n\r\n');
+        expect(await answer).to.include('Logged!');
+        expect(memoryMb(service, 'VmHWM') - before).to.be.lessThan(MORE_MB);
+      }),
     )).timeout(120_000);
 
   it('is stored within the limit in little memory, and others are answered meanwhile', () =>

@@ -12,7 +12,7 @@ import { lastLine, leadingBlanks, takeLines, tooLong } from './lines.ts';
 const READ_BYTES = 1024 * 1024;
 /** More NULs than this in a row are a hole, or room that was reserved: they are passed over without being held. */
 const HOLE_BYTES = 64 * 1024;
-/** Bytes of a hole, or of a line beyond the limit, that one call looks at, so that other files have their turn. */
+/** Bytes of holes and of lines beyond the limit that one call looks at, so that other files have their turn. */
 const SCAN_BYTES = 64 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 const ZEROS = Buffer.alloc(READ_BYTES);
@@ -119,6 +119,7 @@ export async function tail(
   // Whole lines, block by block.
   let long = longBefore;
   let hole: HoleScan | null = null;
+  let scanned = 0;
   let full = false;
   let continues = state.unterminated;
   let unterminated = state.unterminated;
@@ -175,6 +176,7 @@ export async function tail(
   for (;;) {
     if (long) {
       const passed = await passLongLine(content, long, buffer);
+      scanned += passed.base + passed.have - long.scanned;
       if (passed.end === null && !(passed.ended && options.openEnd === 'take')) {
         long = { ...long, scanned: passed.base + passed.have };
         full = !passed.ended;
@@ -196,6 +198,8 @@ export async function tail(
       batch.bytes += base + next - start;
       long = null;
       continues = unterminated = false;
+      full = scanned >= SCAN_BYTES;
+      if (full) break;
     }
     passBlanks();
     const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
@@ -217,7 +221,9 @@ export async function tail(
       const start = base + solid - (solid === next ? blanks : 0);
       const known = holeBefore?.start === start ? holeBefore.scanned : 0;
       content.pin(baseOf(base + next - blanks));
-      const passed = await passHole(content, Math.max(base + have, known));
+      const from = Math.max(base + have, known);
+      const passed = await passHole(content, from);
+      scanned += (passed.end ?? passed.scanned) - from;
       if (passed.end === null) {
         hole = { start, scanned: passed.scanned };
         full = !passed.ended;
@@ -231,6 +237,8 @@ export async function tail(
       await jump(passed.end);
       blanks = 0;
       continues = unterminated = false;
+      full = scanned >= SCAN_BYTES;
+      if (full) break;
       continue;
     }
     // A carriage return at the end does not count.

@@ -10,6 +10,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+/** A byte-order mark. */
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Bytes that are passed over between two pauses: less than a millisecond. */
 const PAUSE_BYTES = 64 * 1024;
 
@@ -30,7 +32,8 @@ interface MemberSpan extends Span {
  * Throws RecordInvalid, `SyntaxError` for what is not JSON, and `BODY_TOO_LARGE`.
  */
 export function* jsonParts(bytes: Buffer): Generator<Part, void> {
-  const root = yield* objectAt(bytes, { from: 0, to: bytes.length, values: 0 }, 'no object');
+  const from = bytes.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
+  const root = yield* objectAt(bytes, { from, to: bytes.length, values: 0 }, 'no object');
   for (const list of named(root, 'resourceLogs'))
     yield* elements(bytes, list, function* (resourceLogs) {
       const members = yield* objectAt(bytes, resourceLogs);

@@ -163,7 +163,7 @@ function decoded(
   const message: Record<string, unknown> = {};
   while (reader.pos < end) {
     count();
-    const tag = reader.uint32();
+    const tag = tagAt(reader);
     const field = fields?.get(tag >>> 3);
     if (field?.wire !== (tag & 7)) {
       reader.skipType(tag & 7);
@@ -176,6 +176,13 @@ function decoded(
   }
   if (reader.pos > end) throw new Error('a field is longer than its message');
   return message;
+}
+
+/** Reads the number of a field and how its value is on the wire. Throws for the number 0, which no field has. */
+export function tagAt(reader: protobuf.Reader): number {
+  const tag = reader.uint32();
+  if (tag >>> 3 === 0) throw new Error('a field has the number 0');
+  return tag;
 }
 
 function within(type: string, reader: protobuf.Reader, count: () => void, depth: number): object {

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 import { checkValues } from './limits.ts';
-import { decodeMessage, type Fields, MESSAGES, type MessageName } from './messages.ts';
+import { decodeMessage, type Fields, MESSAGES, type MessageName, tagAt } from './messages.ts';
 import type { Part } from './parts.ts';
 
 const LENGTH_DELIMITED = 2;
@@ -43,7 +43,7 @@ function* each(
   const reader = protobuf.Reader.create(bytes);
   for (let fields = 1; reader.pos < reader.len; fields++) {
     if (fields % PAUSE_FIELDS === 0) yield { kind: 'pause' };
-    const tag = reader.uint32();
+    const tag = tagAt(reader);
     if (tag >>> 3 !== wanted?.[1] || (tag & 7) !== LENGTH_DELIMITED) reader.skipType(tag & 7);
     else {
       const walk = take(reader.bytes());

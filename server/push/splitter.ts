@@ -36,7 +36,7 @@ export interface Splitter {
  * that numbers and repeated keys stay as they came. The tailer judges the lines. `wanted` names members whose texts are kept.
  */
 export function createSplitter(areLines = false, wanted: readonly string[] = []): Splitter {
-  let form: 'unknown' | 'array' | 'object' | 'lines' = areLines ? 'lines' : 'unknown';
+  let form: 'unknown' | 'array' | 'object' | 'lines' = 'unknown';
   let kept: Buffer[] = [];
   let [keptBytes, isOver] = [0, false];
   const at = outermost();
@@ -75,7 +75,7 @@ export function createSplitter(areLines = false, wanted: readonly string[] = [])
       if (form === 'unknown') {
         while (from < bytes.length && isLeading(bytes[from] as number)) bytes[from++] = SPACE;
         if (from === bytes.length) return [];
-        form = formOf(bytes[from] as number);
+        form = areLines ? 'lines' : formOf(bytes[from] as number);
       }
       if (form === 'array') splitArray(bytes, from);
       if (form !== 'object') return [bytes];
@@ -156,10 +156,12 @@ function createObjectReader(wanted: readonly string[]) {
       if (!wasInString || !at.inString) return;
       if (!isValue && name.length < MAX_TEXT) name += String.fromCharCode(byte);
       else if (isValue && text.length < MAX_TEXT) text += String.fromCharCode(byte);
-    } else if (byte === COLON) isValue = true;
-    else if (byte === COMMA || byte === CLOSE_BRACE) {
+    } else if (byte === COLON) {
+      isValue = true;
+      name = unescaped(name);
+    } else if (byte === COMMA || byte === CLOSE_BRACE) {
       if (wanted.includes(name) && text !== '' && !texts.has(name))
-        texts.set(name, unescaped(text));
+        texts.set(name, unescaped(utf8(text)));
       [name, text, isValue] = ['', '', false];
     } else if (byte === OPEN_BRACKET && isValue && name === BATCH && batch === null) from = offset;
   };
@@ -191,9 +193,14 @@ function createObjectReader(wanted: readonly string[]) {
   };
 }
 
+function utf8(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString();
+}
+
 function unescaped(text: string): string {
+  if (!text.includes('\\')) return text;
   try {
-    return JSON.parse(`"${Buffer.from(text, 'latin1').toString()}"`);
+    return JSON.parse(`"${text}"`);
   } catch {
     return text;
   }

@@ -92,6 +92,16 @@ describe('POST /api/logs', () => {
       expect(await stored(served, 10)).to.have.members('a1 a2 a3 a4 n1 n2 n3 n4 o1 o2'.split(' '));
     }));
 
+  it('reads lines behind a byte-order mark, and names with escapes', () =>
+    serving(async (served) => {
+      const type = { 'Content-Type': 'application/x-ndjson' };
+      await post(served, EDGE, `\ufeff${JSON.stringify(entry('m1'))}\n`, type);
+      await post(served, EDGE, `\ufeff\n${JSON.stringify(entry('m2'))}\n`, type);
+      await post(served, EDGE, '{"b\\u0061tch":[{"id":"e1"},{"id":"e2"}]}');
+      await post(served, '/logs', '{"id":"e3","s\\u006furce":"edge_logs"}');
+      expect(await stored(served, 5)).to.have.members(['m1', 'm2', 'e1', 'e2', 'e3']);
+    }));
+
   it('keeps the text of an element: long numbers, repeated keys', () =>
     serving(async (served) => {
       const metadata = '{"n":12345678901234567890123, "n":1.10,"x":1e400}';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -77,4 +77,25 @@ describe('a packed log', () => {
         // Once for its lines, and its first bytes for what it is.
         expect(read).to.be.lessThan(1.5 * statSync(file).size + 256 * 1024);
       }));
+
+  it('with many runs of NULs leaves other sources their turns', () =>
+    withFolder(async (data) => {
+      const at = (source: string, name: string) => {
+        mkdirSync(join(data, 'logs', source), { recursive: true });
+        return join(data, 'logs', source, name);
+      };
+      const packed = at('edge_logs', 'app.log.1.gz');
+      const member = gzipSync(Buffer.concat([Buffer.alloc(32 * MIB), Buffer.from(line('a'))]));
+      writeFileSync(packed, Buffer.concat(Array.from({ length: 24 }, () => member)));
+      // The oldest comes first.
+      utimesSync(packed, 1e9, 1e9);
+      writeFileSync(at('auth_logs', 'app.log'), line('b'));
+      await withIngest(data, async (ingesting) => {
+        const rows = async (source: string) =>
+          (await ingesting.store.ledger()).find((entry) => entry.source === source)?.rows;
+        await eventually(async () => expect(await rows('auth_logs')).to.equal(1));
+        expect(await rows('edge_logs')).to.be.lessThan(24);
+        await eventually(async () => expect(await rows('edge_logs')).to.equal(24));
+      });
+    }));
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,8 +9,12 @@ import { eventually, withFolder, withIngest } from '../../support/helpers.ts';
 const MIB = 1024 * 1024;
 const line = (id: string) => `{"id":"${id}"}\n`;
 
-/** Counts the bytes that are read of files whose names end in `.gz`, while `action` runs. */
-async function packedBytesRead(folder: string, action: () => Promise<void>): Promise<number> {
+/** Counts the bytes that are read of files whose names end in `.gz`, while `action` runs, and calls `onRead` with each sum. */
+async function packedBytesRead(
+  folder: string,
+  action: () => Promise<void>,
+  onRead: (bytes: number) => void = () => {},
+): Promise<number> {
   const handle = await open(folder);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;
   await handle.close();
@@ -22,7 +26,10 @@ async function packedBytesRead(folder: string, action: () => Promise<void>): Pro
       this,
       given,
     );
-    if (isPacked) bytes += result.bytesRead;
+    if (isPacked) {
+      bytes += result.bytesRead;
+      onRead(bytes);
+    }
     return result;
   } as typeof read;
   try {
@@ -87,15 +94,24 @@ describe('a packed log', () => {
       const packed = at('edge_logs', 'app.log.1.gz');
       const member = gzipSync(Buffer.concat([Buffer.alloc(32 * MIB), Buffer.from(line('a'))]));
       writeFileSync(packed, Buffer.concat(Array.from({ length: 24 }, () => member)));
-      // The oldest comes first.
-      utimesSync(packed, 1e9, 1e9);
-      writeFileSync(at('auth_logs', 'app.log'), line('b'));
-      await withIngest(data, async (ingesting) => {
-        const rows = async (source: string) =>
-          (await ingesting.store.ledger()).find((entry) => entry.source === source)?.rows;
-        await eventually(async () => expect(await rows('auth_logs')).to.equal(1));
-        expect(await rows('edge_logs')).to.be.lessThan(24);
-        await eventually(async () => expect(await rows('edge_logs')).to.equal(24));
-      });
+      const other = at('auth_logs', 'app.log');
+      const quarter = statSync(packed).size / 4;
+      let isWritten = false;
+      await packedBytesRead(
+        data,
+        () =>
+          withIngest(data, async (ingesting) => {
+            const rows = async (source: string) =>
+              (await ingesting.store.ledger()).find((entry) => entry.source === source)?.rows;
+            await eventually(async () => expect(await rows('auth_logs')).to.equal(1));
+            expect(await rows('edge_logs')).to.be.lessThan(24);
+            await eventually(async () => expect(await rows('edge_logs')).to.equal(24));
+          }),
+        (bytes) => {
+          if (isWritten || bytes < quarter) return;
+          isWritten = true;
+          writeFileSync(other, line('b'));
+        },
+      );
     }));
 });

@@ -74,7 +74,11 @@ export function openPushFiles(options: PushFilesOptions): PushFiles {
             await room(lines.reduce((sum, block) => sum + block.length, 0));
             await file.append(lines);
           }),
-        publish: () => unlessUnavailable(async () => options.removal.add(await file.publish())),
+        publish: () =>
+          unlessUnavailable(async () => {
+            options.removal.add(await file.publish());
+            separate.delete(file);
+          }),
         async discard() {
           separate.delete(file);
           await file.discard();

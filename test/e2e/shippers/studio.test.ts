@@ -58,6 +58,8 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
       ));
 
   it('answer the right rows when these are forwarded to ClickHouse', function () {
+    // Each of the 476 requests asks ClickHouse in three windows.
+    this.timeout(1_200_000);
     const reason = whyNoClickHouse();
     if (reason) return missing(this, 'ClickHouse', reason);
     const requests = existsSync(FOLDER) ? [...requestsOf(FOLDER), ...OWN] : OWN;

@@ -347,11 +347,12 @@ describe('the write-ahead log', () => {
     { timeoutMs: 400_000 },
   );
 
+  // The time of a query is long: each takes seconds, and all wait while the log is written back.
   faultCase(
     'D19c',
     'is written back at its threshold though there is always a query that runs, none for long',
     () =>
-      withOneLine({}, async (service, data, expectedLines) => {
+      withOneLine({ TAILPOND_QUERY_TIMEOUT: '5m' }, async (service, data, expectedLines) => {
         let over = false;
         // One begins while the others run, and each asks something of its own: two that are the same would be one query.
         const asking = Array.from(['a', 'b', 'c'], async (letter, n) => {

@@ -50,7 +50,7 @@ const BODIES: Readonly<Record<string, Sent>> = {
   'events in `batch`': json('/api/logs/app_logs', `{"batch":${array('{}')}}`),
   'events with a default project': json('/api/logs/app_logs?project=p', array('{}')),
   NDJSON: json('/api/logs/app_logs', '{}\n'.repeat(MANY), 'application/x-ndjson'),
-  'empty lines': json('/api/logs/app_logs', '\n'.repeat(MANY), 'application/x-ndjson'),
+  'empty lines': json('/api/logs/app_logs', `{}${'\n'.repeat(MANY)}`, 'application/x-ndjson'),
   'events of Vector': json('/logs/vector?source_name=app_logs', array('{}')),
   'objects as metadata': json('/logs/json?source_name=app_logs', array('{}')),
   'lines of Logpush': json(

@@ -13,7 +13,7 @@ import { type Holder, lockStore, StoreInUse, type StoreLock, storeInUse } from '
  */
 export type Commands = Readonly<Record<string, (gone: AbortSignal) => Promise<unknown>>>;
 
-/** What is said of a service that has the store open and no address. */
+/** The message for a service that has the store open and no address. */
 export const NOT_LISTENING = 'The service does not listen: it is starting or stopping.';
 
 /** More than any request has. */

@@ -72,8 +72,8 @@ function hasBytes({ fd }: FileHandle, bytes: Uint8Array, position: number, size:
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * What a gzip file holds, unpacked as it is read. Reading on is cheap, and so is a read from a position that is kept; any other unpacks
- * from the start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
+ * Unpacks a gzip file as it is read. Reading on is cheap, and so is a read from a position that is kept. Any other read unpacks the file from
+ * its start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
  */
 function gunzipped(handle: FileHandle, readBytes: number): Content {
   let bytes = unpackedBytes(readBytes);

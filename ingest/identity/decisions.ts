@@ -308,8 +308,8 @@ function isAtRest({ changedAt, unchanged }: TrackedFile, now: number): boolean {
 }
 
 /**
- * Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. Of rotated files the
- * longest comes first: of two copies of a log it goes on with what was read, and the other one is a copy of it.
+ * Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. The longest rotated file
+ * comes first: of two copies of a log it goes on with what was read, and the other one is a copy of it.
  */
 function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
   return files.toSorted((a, b) => {

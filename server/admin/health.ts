@@ -8,7 +8,7 @@ import type { Store } from '../store/index.ts';
 /** Whether the process runs, for supervisors; also while the store is being opened and during a stop. */
 export const LIVE = '/livez';
 
-/** What readiness goes by. `tailpond check` asks the running service, so that both say the same. */
+/** The parts that readiness depends on. `tailpond check` asks the running service, so that both say the same. */
 export interface Parts {
   readonly store: Pick<Store, 'probe'>;
   readonly ingest: Pick<Ingest, 'status'>;

@@ -109,7 +109,7 @@ async function readiness(url: string): Promise<string> {
   throw new NotReady(`runs on ${url}. ${problem?.detail ?? 'It does not answer.'}`);
 }
 
-/** Whether there would be room for lines, where no service tells. Throws NotReady. */
+/** Looks at the disk by the service's own rule, where no service runs. Throws NotReady. */
 async function roomIn(store: string, minFree: number): Promise<string> {
   let folder = store;
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);

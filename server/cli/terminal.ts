@@ -1,4 +1,4 @@
-// What a person reads in a terminal. Lines of logs, names of files and answers of other services are the text of strangers: none of it may
+// Text for a terminal. Lines of logs, names of files and answers of other services are the text of strangers: none of it may
 // move the cursor, hide text or turn its direction.
 
 /** Controls (C0, DEL, C1), and what turns the direction of text or ends a line in some readers: U+061C, U+200E, U+2028 and their like. */

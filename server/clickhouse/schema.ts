@@ -148,7 +148,7 @@ export function columnFaults(
   );
 }
 
-/** Whether replicas of a table share its tokens, each of which they commit together with its rows. */
+/** Returns true where replicas of a table share its tokens. They commit each token together with its rows. */
 export function isReplicated(engine: string): boolean {
   return /^(?:Replicated|Shared)/.test(engine);
 }

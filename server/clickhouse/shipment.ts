@@ -33,7 +33,7 @@ export type LastStep =
 export interface Lack {
   /** How many of the shipment's rows the table's time to live removes by now. */
   readonly expired: 'none' | 'some' | 'all';
-  /** Whether a server may know the token without the rows. Replicas commit both at once, and one of them may have them later. */
+  /** True where a server may know the token without the rows. Replicas commit both at once, and one of them may have them later. */
   readonly forgets: boolean;
 }
 

@@ -156,7 +156,7 @@ export function questionOf({ sql, maxRows }: SavedQuery, windows: Windows): Newe
   };
 }
 
-/** What orders rows of one timestamp, at the end of a statement. */
+/** The order of rows of one timestamp, at the end of a statement. */
 const TIES = /(\border by (?:\w+\.)?timestamp desc)(?:, \w+)+(?=\s+limit \d+$)/i;
 
 /**

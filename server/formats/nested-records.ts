@@ -1,3 +1,18 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  LINE_FEED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  RETURN,
+  SPACE,
+  TAB,
+} from '../records/json-bytes.ts';
+
 /** A change of a JSON text on its way out. */
 export interface RewriteOptions {
   /** Is given every string value (not keys), unescaped, and numbers of many digits, and returns what to put. */
@@ -19,20 +34,6 @@ export function strictJson(text: string, options: RewriteOptions): string | unde
 
 /** Digits of the shortest number that can be a payment card's. */
 export const LONG_NUMBER = 13;
-
-/** Codes of the characters that JSON's grammar turns on. */
-const TAB = 0x09;
-const LINE_FEED = 0x0a;
-const RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** An object that is open, as the keys it has had, or an array that is open, as null. */
 type Frame = Set<string> | null;

@@ -4,7 +4,7 @@ import { accessOf } from '../auth/middleware.ts';
 import type { ServiceMeans } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { POST, type Route } from '../http/route.ts';
-import { type Door, type PushedBody, type PushedLines, stamp } from '../push/index.ts';
+import type { Door, PushedBody, PushedLines } from '../push/index.ts';
 import { jsonParts } from './json-parts.ts';
 import { lineOf, RecordInvalid, type Shared, sharedOf, withScope } from './lines.ts';
 import { encodeMessage } from './messages.ts';
@@ -37,7 +37,7 @@ export function otlpRoutes(deps: OtlpDeps): Route[] {
         const type = typeOf(request);
         const { project: pin } = accessOf(response);
         try {
-          const taken = await deps.door.receive(request, (body) => take(body, type, pin, deps));
+          const taken = await deps.door.receive(request, pin, (body) => take(body, type, deps));
           send(response, 200, type, 'ExportLogsServiceResponse', taken);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
@@ -69,11 +69,10 @@ function typeOf(request: Request): BodyType {
 async function take(
   body: PushedBody,
   type: BodyType,
-  pin: string | null,
   deps: OtlpDeps,
 ): Promise<Record<string, unknown>> {
   const bytes = await body.whole();
-  const writer = createWriter(body, pin, deps);
+  const writer = createWriter(body, deps);
   try {
     for (const part of type === 'application/json' ? jsonParts(bytes) : protobufParts(bytes)) {
       await body.turn(writer.take(part));
@@ -98,38 +97,36 @@ async function take(
 }
 
 /** Makes a line of each record, and counts the lines that will be rejected by what is wrong with them. */
-function createWriter(body: PushedBody, pin: string | null, { maxLine, serviceMeans }: OtlpDeps) {
+function createWriter(body: PushedBody, { maxLine, serviceMeans }: OtlpDeps) {
   const faults = new Map<string, number>();
   let resource: Shared = sharedOf(undefined);
   let scope = resource;
-  let into: { lines: PushedLines; write: (bytes: Buffer) => void } | null = null;
+  let lines: PushedLines | undefined;
 
-  const open = (service: string | null) => {
+  const open = (service: string | null): PushedLines => {
     const name = (service ?? '').toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
-    const lines = body.linesOf(serviceMeans === 'source' && isSource(name) ? name : SOURCE);
-    const plain = (bytes: Buffer) => lines.write(bytes);
-    return { lines, write: pin === null ? plain : stamp(pin, plain) };
+    return body.linesOf(serviceMeans === 'source' && isSource(name) ? name : SOURCE);
   };
 
   return {
     faults: faults as ReadonlyMap<string, number>,
     /** Returns the lines that were written to, if any. */
     take(part: Part): PushedLines | undefined {
-      if (part.kind === 'pause') return into?.lines;
+      if (part.kind === 'pause') return lines;
       body.count(1);
       if (part.kind === 'resource') {
         resource = sharedOf(part.resource);
-        into = null;
+        lines = undefined;
       } else if (part.kind === 'scope') scope = withScope(resource, part.scope);
       else {
-        into ??= open(resource.service);
+        lines ??= open(resource.service);
         const project = serviceMeans === 'project' ? resource.service : null;
         const line = Buffer.from(`${lineOf(part.record, scope, project)}\n`);
         const fault = faultOf(line, maxLine);
         if (fault !== null) faults.set(fault, (faults.get(fault) ?? 0) + 1);
-        into.write(line);
+        lines.write(line);
       }
-      return into?.lines;
+      return lines;
     },
   };
 }

@@ -1,15 +1,18 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isBlank,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../records/json-bytes.ts';
 import { checkValues } from './limits.ts';
 import { RecordInvalid } from './lines.ts';
 import type { Part } from './parts.ts';
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 /** A byte-order mark. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Bytes that are passed over between two pauses: less than a millisecond. */
@@ -173,6 +176,6 @@ function expect(bytes: Buffer, at: number, byte: number): number {
 
 function behindBlanks(bytes: Buffer, from: number): number {
   let at = from;
-  while ([0x20, 0x09, 0x0a, 0x0d].includes(bytes[at] ?? 0)) at++;
+  while (isBlank(bytes[at] ?? 0)) at++;
   return at;
 }

@@ -6,9 +6,10 @@ import { AppError } from '../errors.ts';
 import type { Holding } from './memory.ts';
 
 /** Bytes of a body as it is sent: Logflare's limit. Vector sends at most 10 MB. */
-export const MAX_SENT_BYTES = 12e6;
+const MAX_SENT_BYTES = 12e6;
 /** Bytes of a body once it is unpacked. Log lines pack to a tenth, a bomb to a thousandth. */
-export const MAX_UNPACKED_BYTES = 32e6;
+const MAX_UNPACKED_BYTES = 32e6;
+const SENT_LIMIT = `${MAX_SENT_BYTES} bytes as it is sent`;
 const CHUNK_BYTES = 64 * 1024;
 /** Memory of a decompressor beside its chunk. */
 const GZIP_BYTES = 64 * 1024;
@@ -29,7 +30,7 @@ export async function* chunksOf(
 ): AsyncGenerator<Buffer, void> {
   const unpacker = unpackerOf(request.headers['content-encoding']);
   const declared = request.headers['content-length'];
-  if (Number(declared) > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
+  if (Number(declared) > MAX_SENT_BYTES) throw tooLarge(SENT_LIMIT);
   holding.add(Math.min(Number(declared ?? CHUNK_BYTES), CHUNK_BYTES) + (unpacker ? GZIP_BYTES : 0));
   const source: Readable = unpacker ? unpacked(request, unpacker) : request;
   const maxBytes = unpacker ? MAX_UNPACKED_BYTES : MAX_SENT_BYTES;
@@ -38,7 +39,8 @@ export async function* chunksOf(
   try {
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes, unpacker ? 'unpacked' : 'as it is sent');
+      if (size > maxBytes)
+        throw unpacker ? tooLarge(`${maxBytes} bytes unpacked`) : tooLarge(SENT_LIMIT);
       if (unpacker) checkSent(unpacker);
       if (unpacker?.encoding === 'br' && window < BROTLI_BYTES) {
         holding.add(chunk.length);
@@ -119,9 +121,10 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
   await Promise.race([closed, delay(LINGER_MS, undefined, { ref: false })]);
 }
 
-export function tooLarge(max: number, what: string, unit = 'bytes', more = ''): AppError {
+/** `limit`: what a body may have at most, such as `12 bytes as it is sent`. */
+export function tooLarge(limit: string): AppError {
   return new AppError('BODY_TOO_LARGE', {
-    detail: `Expected a body of at most ${max} ${unit} ${what}, got a larger one.${more}`,
+    detail: `Expected a body of at most ${limit}, got a larger one: send it in parts.`,
   });
 }
 
@@ -164,7 +167,7 @@ function unpacked(request: IncomingMessage, { stream }: Unpacker): Readable {
 }
 
 function checkSent({ stream }: Unpacker): void {
-  if (stream.bytesWritten > MAX_SENT_BYTES) throw tooLarge(MAX_SENT_BYTES, 'as it is sent');
+  if (stream.bytesWritten > MAX_SENT_BYTES) throw tooLarge(SENT_LIMIT);
 }
 
 function unreadable(request: IncomingMessage, cause: unknown): AppError {

@@ -17,24 +17,28 @@ export interface DoorOptions {
 
 /**
  * The one way in for bodies with lines, whatever their protocol. It bounds the bytes of a body, its elements, the lines it becomes, the time
- * of a turn on the event loop, and the memory of all bodies together.
+ * of a turn on the event loop, and the memory of all bodies together. It gives every line the project that the token is for.
  */
 export interface Door {
   /**
-   * Reads the body of a request by `take`. All lines that it wrote are on the disk when this resolves, or none are kept when it throws.
+   * Reads the body of a request by `take`. `pin`: the one project that the token is for; null: it is for any. All lines that it wrote are on the disk when this resolves, or none are kept when it throws.
    * Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`, `PUSH_OVERLOADED`, `REQUEST_INVALID`, `STORAGE_UNAVAILABLE`, and what `take` throws.
    */
-  receive<T>(request: IncomingMessage, take: (body: PushedBody) => Promise<T>): Promise<T>;
+  receive<T>(
+    request: IncomingMessage,
+    pin: string | null,
+    take: (body: PushedBody) => Promise<T>,
+  ): Promise<T>;
 }
 
 export function createDoor({ pushFiles, ingest, maxLines }: DoorOptions): Door {
   const memory = createMemory();
   const turns = createTurns();
   return {
-    async receive(request, take) {
+    async receive(request, pin, take) {
       const { noRoom } = ingest.status();
       const holding = memory.open();
-      const body = new PushedBody(request, { pushFiles, holding, turns, maxLines });
+      const body = new PushedBody(request, { pushFiles, holding, turns, maxLines, pin });
       try {
         if (noRoom) throw new AppError('STORAGE_UNAVAILABLE', { detail: noRoom });
         allowLongBody(request);
@@ -58,6 +62,7 @@ interface BodyOptions {
   readonly holding: Holding;
   readonly turns: Turns;
   readonly maxLines: number;
+  readonly pin: string | null;
 }
 
 /** A body that is being read, and the lines that are made of it. */
@@ -91,8 +96,8 @@ export class PushedBody {
 
   /** Returns where lines for a source are written to. */
   linesOf(source: Source): PushedLines {
-    const lines =
-      this.lines.get(source) ?? new PushedLines(source, this.options.pushFiles, this.holding);
+    const { pushFiles, holding, pin } = this.options;
+    const lines = this.lines.get(source) ?? new PushedLines(source, pushFiles, holding, pin);
     this.lines.set(source, lines);
     return lines;
   }
@@ -101,12 +106,7 @@ export class PushedBody {
   count(elements: number): void {
     this.elements += elements;
     if (this.elements > this.options.maxLines)
-      throw tooLarge(
-        this.options.maxLines,
-        'or elements',
-        'lines',
-        ' Send it in parts, or raise TAILPOND_MAX_PUSH_LINES.',
-      );
+      throw tooLarge(`${this.options.maxLines} lines or elements (TAILPOND_MAX_PUSH_LINES)`);
   }
 
   /** Gives way to others when the turn is over, and writes lines that are due. To be called often. */

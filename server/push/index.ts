@@ -12,7 +12,6 @@ export type { PushedLines } from './pushed-lines.ts';
 export { openPushFiles, type PushFiles } from './spool.ts';
 export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
 export { isPushPath } from './spool-file.ts';
-export { stamp } from './stamp.ts';
 
 export interface PushDeps {
   readonly door: Door;
@@ -69,7 +68,7 @@ function takesPushes({ door, formats, maxLine }: PushDeps) {
   return (form: Form): RequestHandler<{ source?: string }> =>
     async function takePush(request, response) {
       const { project: pin } = accessOf(response);
-      await door.receive(request, async (body) => {
+      await door.receive(request, pin, async (body) => {
         const name = namedSource(request, request.params.source);
         // An operator's source may have the name of a form.
         const isOwn = name === null && isSource(form);
@@ -82,7 +81,6 @@ function takesPushes({ door, formats, maxLine }: PushDeps) {
           areLines,
           wanted: named === null ? PARAMETERS : [],
           maxLine,
-          pin,
           destination(texts) {
             const source = named ?? sourceOf(texts && sourceIn(texts));
             const format = formats[source] ?? 'json';
@@ -100,7 +98,7 @@ function takesPushes({ door, formats, maxLine }: PushDeps) {
     };
 }
 
-/** Whether a body is lines, whatever its first byte is. Logpush calls its lines plain text. */
+/** Returns true for a body of lines, whatever its first byte is. Logpush calls its lines plain text. */
 function isNdjson({ headers }: Request<{ source?: string }>, form: Form): boolean {
   const type = headers['content-type'] ?? '';
   if (/^application\/x-ndjson\b/i.test(type)) return true;

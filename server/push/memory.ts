@@ -3,13 +3,13 @@ import { AppError } from '../errors.ts';
 /** Bytes that all bodies may hold at a time. Requests beyond get 503 and come again. */
 const MEMORY_BYTES = 48e6;
 
-/** What all pushes hold in memory together. */
+/** Counts the memory that all pushes hold together. */
 export interface Memory {
   /** Opens the account of one request. */
   open(): Holding;
 }
 
-/** What one request holds. */
+/** Counts the memory that one request holds. */
 export interface Holding {
   /** Throws `PUSH_OVERLOADED` where all requests together would hold too much. */
   add(bytes: number): void;

@@ -2,9 +2,10 @@ import type { Source } from '../../ingest/index.ts';
 import { tooLarge } from './body.ts';
 import type { Holding } from './memory.ts';
 import type { PushFiles, SeparateFile } from './spool.ts';
+import { stamp } from './stamp.ts';
 
 /** Bytes of lines that one body may become: three times the unpacked limit, as `/vector` writes the text of a line twice, and room. */
-export const MAX_LINES_BYTES = 128e6;
+const MAX_LINES_BYTES = 128e6;
 /** Beyond so many bytes the lines of a body go to a file of their own, as they are made. */
 const SEPARATE_BYTES = 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
@@ -21,28 +22,21 @@ export class PushedLines {
   private written = 0;
   private file: SeparateFile | null = null;
 
-  constructor(source: Source, files: PushFiles, holding: Holding) {
+  /** Writes bytes of lines, however lines are divided among calls. Throws `BODY_TOO_LARGE` for too many, and `PUSH_OVERLOADED`. */
+  readonly write: (bytes: Buffer) => void;
+
+  /** `pin`: the project of every line, whatever it says itself; null: lines say it themselves. */
+  constructor(source: Source, files: PushFiles, holding: Holding, pin: string | null) {
     this.source = source;
     this.files = files;
     this.holding = holding;
+    const add = (bytes: Buffer) => this.add(bytes);
+    this.write = pin === null ? add : stamp(pin, add);
   }
 
-  /** Whether `spill` is due. */
+  /** True when `spill` is due. */
   get isFull(): boolean {
     return this.bytes >= SEPARATE_BYTES;
-  }
-
-  /** Copies bytes of lines. Throws `BODY_TOO_LARGE` for a body that becomes too many, and `PUSH_OVERLOADED`. */
-  write(bytes: Buffer): void {
-    if (this.written + this.bytes + bytes.length > MAX_LINES_BYTES)
-      throw tooLarge(MAX_LINES_BYTES, 'as the lines that it becomes');
-    for (let from = 0; from < bytes.length; ) {
-      if (this.filled === this.block.length) this.addBlock(bytes.length);
-      const copied = bytes.copy(this.block, this.filled, from);
-      this.filled += copied;
-      from += copied;
-    }
-    this.bytes += bytes.length;
   }
 
   /** Writes what is held to the body's own file. Throws `STORAGE_UNAVAILABLE`. */
@@ -64,6 +58,18 @@ export class PushedLines {
   /** Removes what was written, unless it was committed. */
   async discard(): Promise<void> {
     await this.file?.discard();
+  }
+
+  private add(bytes: Buffer): void {
+    if (this.written + this.bytes + bytes.length > MAX_LINES_BYTES)
+      throw tooLarge(`${MAX_LINES_BYTES} bytes as the lines that it becomes`);
+    for (let from = 0; from < bytes.length; ) {
+      if (this.filled === this.block.length) this.addBlock(bytes.length);
+      const copied = bytes.copy(this.block, this.filled, from);
+      this.filled += copied;
+      from += copied;
+    }
+    this.bytes += bytes.length;
   }
 
   private async flush(write: (blocks: readonly Buffer[]) => Promise<void>): Promise<void> {

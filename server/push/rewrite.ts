@@ -23,7 +23,7 @@ export const AROUND_BYTES = 1024;
 export type Rewrite = (line: Buffer) => Buffer;
 
 /**
- * Returns what rewrites the lines among these bytes, or null where they may stay as they are. A line that is not an object stays as it is,
+ * Returns a function that rewrites each of these lines, or null where all may stay as they are. A line that is not an object stays as it is,
  * and becomes a rejected line; so does one that is too long.
  */
 export function rewriteOf(
@@ -33,7 +33,7 @@ export function rewriteOf(
   const steps: Rewrite[] = [];
   if (form !== 'events' || lines.includes(OLD_MESSAGE))
     steps.push((line) => formed(line, form, maxLine));
-  // What is given a project is an object.
+  // Before the project is added, because only an object can have one.
   if (format === 'cri') steps.push((line) => containerLine(line)?.subarray(0, -1) ?? line);
   if (project !== null) steps.push((line) => withDefault(line, project));
   if (steps.length === 0) return null;
@@ -54,7 +54,7 @@ function formed(line: Buffer, form: Form, maxLine: number): Buffer {
   return whole.length > maxLine ? Buffer.from(entryText(rest)) : whole;
 }
 
-/** What clients of Logflare called a message before. */
+/** The name of a message in old clients of Logflare. */
 const OLD_MESSAGE = '"log_entry"';
 
 /** The members that each form looks at. */
@@ -132,10 +132,10 @@ function withDefault(line: Buffer, project: string): Buffer {
   return Buffer.from(`{"project":${JSON.stringify(project)}${separator}${rest}`);
 }
 
-/** What Docker and journald wrap a line in. */
+/** The members in which Docker and journald wrap a line. */
 const WRAPPERS = ['log', 'MESSAGE'];
 
-/** Whether an object names a project, itself or in its metadata; null for any other text. */
+/** Returns true for an object that names a project, itself or in its metadata; null for any other text. */
 function namesProject(text: string, within: readonly string[] = WRAPPERS): boolean | null {
   const members = membersOf(text, ['project', 'metadata', ...within]);
   if (members === null) return null;

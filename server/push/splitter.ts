@@ -1,16 +1,19 @@
 import { AppError } from '../errors.ts';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isBlank,
+  LINE_FEED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  RETURN,
+  SPACE,
+} from '../records/json-bytes.ts';
 
-const NEWLINE = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 /** The member in which some clients of Logflare send their lines. */
 const BATCH = 'batch';
 /** A byte-order mark. Tailing strips it at the start of a file only. */
@@ -52,13 +55,13 @@ export function createSplitter(areLines = false, wanted: readonly string[] = [])
       }
       const before = at.depth;
       follow(at, byte);
-      if (byte === NEWLINE) bytes[i] = withoutBreak(at);
+      if (byte === LINE_FEED) bytes[i] = withoutBreak(at);
       else if (at.inString) continue;
       else if (before === 0) bytes[i] = SPACE;
-      else if (at.depth === 1 && byte === COMMA) bytes[i] = NEWLINE;
+      else if (at.depth === 1 && byte === COMMA) bytes[i] = LINE_FEED;
       else if (at.depth === 0) {
         if (byte !== CLOSE_BRACKET) throw invalid('one that a "}" closes');
-        bytes[i] = NEWLINE;
+        bytes[i] = LINE_FEED;
         isOver = true;
       }
     }
@@ -213,14 +216,14 @@ function unwrap({ from, to }: Span): (bytes: Buffer) => void {
   return (bytes) => {
     for (let i = 0; i < bytes.length; i++) {
       const place = offset++;
-      if (place === to) bytes[i] = NEWLINE;
+      if (place === to) bytes[i] = LINE_FEED;
       else if (place <= from || place > to) bytes[i] = SPACE;
       else {
         const byte = bytes[i] as number;
         const { depth } = at;
         follow(at, byte);
-        if (byte === NEWLINE) bytes[i] = withoutBreak(at);
-        else if (depth === 0 && !at.inString && byte === COMMA) bytes[i] = NEWLINE;
+        if (byte === LINE_FEED) bytes[i] = withoutBreak(at);
+        else if (depth === 0 && !at.inString && byte === COMMA) bytes[i] = LINE_FEED;
       }
     }
   };
@@ -232,18 +235,14 @@ function joinLines(): (bytes: Buffer) => void {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i] as number;
       follow(at, byte);
-      if (byte === NEWLINE) bytes[i] = withoutBreak(at);
+      if (byte === LINE_FEED) bytes[i] = withoutBreak(at);
     }
   };
 }
 
 /** A line break in a string is not JSON. Another control character takes its place, so that the string does not become JSON. */
 function withoutBreak(at: Nesting): number {
-  return at.inString ? CARRIAGE_RETURN : SPACE;
-}
-
-function isBlank(byte: number): boolean {
-  return byte === SPACE || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === 0x09;
+  return at.inString ? RETURN : SPACE;
 }
 
 function isLeading(byte: number): boolean {

@@ -34,7 +34,7 @@ export function isPushPath(path: string): boolean {
   return PUSH_PATH.test(path);
 }
 
-/** Whether a name in a source's folder of pushed lines is that of a file that was not published. */
+/** Returns true for the name of a file that was not published. */
 export function isPartName(name: string): boolean {
   return PART_NAME.test(name);
 }

@@ -1,9 +1,7 @@
-const NEWLINE = 0x0a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const COMMA = Buffer.from(',');
-const SPACE = 0x20;
-const BLANKS: readonly number[] = [SPACE, 0x09, 0x0d];
+import { CLOSE_BRACE, LINE_FEED, OPEN_BRACE, RETURN, SPACE, TAB } from '../records/json-bytes.ts';
+
+const SEPARATOR = Buffer.from(',');
+const BLANKS: readonly number[] = [SPACE, TAB, RETURN];
 /** A byte-order mark, which may stand before the first line. */
 const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
@@ -22,14 +20,14 @@ export function stamp(project: string, write: (bytes: Buffer) => void): (bytes: 
     let from = 0;
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at] as number;
-      if (byte === NEWLINE) place = 'before';
+      if (byte === LINE_FEED) place = 'before';
       else if (place === 'within') {
-        const next = bytes.indexOf(NEWLINE, at);
+        const next = bytes.indexOf(LINE_FEED, at);
         at = (next < 0 ? bytes.length : next) - 1;
       } else if (BLANKS.includes(byte) || (place === 'before' && MARK.includes(byte))) continue;
       else if (place === 'open') {
         write(bytes.subarray(from, at));
-        if (byte !== CLOSE_BRACE) write(COMMA);
+        if (byte !== CLOSE_BRACE) write(SEPARATOR);
         from = at;
         place = 'within';
       } else if (byte === OPEN_BRACE) {
@@ -46,6 +44,6 @@ export function stamp(project: string, write: (bytes: Buffer) => void): (bytes: 
 function withoutControls(bytes: Buffer): void {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    if (byte < SPACE && byte !== NEWLINE && !BLANKS.includes(byte)) bytes[at] = SPACE;
+    if (byte < SPACE && byte !== LINE_FEED && !BLANKS.includes(byte)) bytes[at] = SPACE;
   }
 }

@@ -1,21 +1,17 @@
 import type { Source } from '../../ingest/index.ts';
+import { LINE_FEED } from '../records/json-bytes.ts';
 import type { PushedBody } from './door.ts';
 import type { PushedLines } from './pushed-lines.ts';
 import { AROUND_BYTES, type RewriteOptions, rewriteOf } from './rewrite.ts';
 import { createSplitter } from './splitter.ts';
-import { stamp } from './stamp.ts';
 import { type Cut, wholeLines } from './whole-lines.ts';
 
-const NEWLINE = 0x0a;
-
 export interface TakeOptions {
-  /** Whether the body is lines, whatever its first byte is. */
+  /** True for a body of lines, whatever its first byte is. */
   readonly areLines: boolean;
   /** Members of a body that is one object which may name its source; none where the request names it. */
   readonly wanted: readonly string[];
   readonly maxLine: number;
-  /** The project that every line belongs to; null: lines say it themselves. */
-  readonly pin: string | null;
   /** Returns the source, and how its lines are rewritten. `texts`: those of the wanted members, if the body is one object. */
   readonly destination: (texts: ReadonlyMap<string, string> | null) => Destination;
 }
@@ -27,20 +23,18 @@ export interface Destination {
 
 /** Makes lines of a body as it comes in. Throws what `destination` throws, and `REQUEST_INVALID`. */
 export async function takeLines(body: PushedBody, options: TakeOptions): Promise<void> {
-  const { areLines, wanted, maxLine, pin } = options;
+  const { areLines, wanted, maxLine } = options;
   const splitter = createSplitter(areLines, wanted);
   const whole = wholeLines(maxLine + AROUND_BYTES);
   let into: Writing | null = null;
   const begin = (texts: ReadonlyMap<string, string> | null): Writing => {
     const { source, rewriting } = options.destination(texts);
-    const lines = body.linesOf(source);
-    const plain = (bytes: Buffer) => lines.write(bytes);
-    return { lines, rewriting, write: pin === null ? plain : stamp(pin, plain) };
+    return { lines: body.linesOf(source), rewriting };
   };
   const pass = async (cuts: Iterable<Cut>) => {
     for (const cut of cuts) {
       into ??= begin(splitter.texts);
-      if (cut.kind === 'piece') into.write(cut.bytes);
+      if (cut.kind === 'piece') into.lines.write(cut.bytes);
       else await passLines(cut.bytes, into, body);
       await body.turn(into.lines);
     }
@@ -70,20 +64,23 @@ export async function takeLines(body: PushedBody, options: TakeOptions): Promise
 interface Writing {
   readonly lines: PushedLines;
   readonly rewriting: RewriteOptions;
-  readonly write: (bytes: Buffer) => void;
 }
 
-async function passLines(bytes: Buffer, into: Writing, body: PushedBody): Promise<void> {
-  const rewrite = rewriteOf(bytes, into.rewriting);
+async function passLines(
+  bytes: Buffer,
+  { lines, rewriting }: Writing,
+  body: PushedBody,
+): Promise<void> {
+  const rewrite = rewriteOf(bytes, rewriting);
   for (let from = 0; from < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, from);
+    const newline = bytes.indexOf(LINE_FEED, from);
     body.count(1);
     if (rewrite) {
-      into.write(rewrite(bytes.subarray(from, newline)));
-      into.write(bytes.subarray(newline, newline + 1));
-      await body.turn(into.lines);
+      lines.write(rewrite(bytes.subarray(from, newline)));
+      lines.write(bytes.subarray(newline, newline + 1));
+      await body.turn(lines);
     }
     from = newline + 1;
   }
-  if (!rewrite) into.write(bytes);
+  if (!rewrite) lines.write(bytes);
 }

@@ -3,9 +3,9 @@ const TURN_MS = 10;
 
 /** Divides the event loop among the bodies that are read: one turn a pass, however many requests there are. */
 export interface Turns {
-  /** Whether the turn that runs has lasted its time. */
+  /** Returns true once the turn that runs has lasted its time. */
   isOver(): boolean;
-  /** Resolves when the next turn begins. Those who wait get theirs in order. */
+  /** Resolves when the next turn begins. Turns are given in the order of asking. */
   next(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-const NEWLINE = 0x0a;
+import { LINE_FEED } from '../records/json-bytes.ts';
 
 /** Bytes of a stream of lines: `lines`, each with its newline, or a `piece` of one that is too long to be held. */
 export interface Cut {
@@ -30,18 +30,18 @@ export function wholeLines(maxBytes: number): WholeLines {
     *take(bytes) {
       let rest = bytes;
       if (isLong) {
-        const newline = rest.indexOf(NEWLINE);
+        const newline = rest.indexOf(LINE_FEED);
         isLong = newline < 0;
         yield { kind: 'piece', bytes: isLong ? rest : rest.subarray(0, newline + 1) };
         if (isLong) return;
         rest = rest.subarray(newline + 1);
       }
-      const first = held > 0 ? rest.indexOf(NEWLINE) : -1;
+      const first = held > 0 ? rest.indexOf(LINE_FEED) : -1;
       if (first >= 0) {
         yield close(rest.subarray(0, first + 1));
         rest = rest.subarray(first + 1);
       }
-      const last = rest.lastIndexOf(NEWLINE);
+      const last = rest.lastIndexOf(LINE_FEED);
       if (last >= 0) yield { kind: 'lines', bytes: rest.subarray(0, last + 1) };
       rest = rest.subarray(last + 1);
       if (rest.length === 0) return;

@@ -1,3 +1,5 @@
+import { BACKSLASH, isBlank, QUOTE, SPACE } from './json-bytes.ts';
+
 /** A member of a JSON object as it is written. */
 export interface Member {
   readonly name: string;
@@ -11,9 +13,6 @@ export interface Member {
 /** Deeper texts count as no JSON. The tailer rejects lines of more than 1000 levels. */
 const MAX_DEPTH = 2000;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
 const ESCAPED = '"\\/bfnrt';
 const FOUR_HEX_DIGITS = /[\da-fA-F]{4}/y;
 
@@ -39,7 +38,7 @@ export function objectWithout(object: string, members: readonly Member[]): strin
       .slice(from, to)
       .replace(/^[\s,]+/, '')
       .trimEnd();
-    // Of the commas around a member one goes with it.
+    // One comma goes with each member.
     if (text !== '' && text !== ',') kept.push(text.endsWith(',') ? text.slice(0, -1) : text);
     from = next;
   }
@@ -146,10 +145,8 @@ function stringEnd(text: string, from: number): number {
 
 function behindBlanks(text: string, from: number): number {
   let at = from;
-  for (; ; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== SPACE && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
-  }
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
 }
 
 /** Returns where what the pattern matches at `at` ends; -1 where it does not match. */

@@ -560,7 +560,7 @@ const IMPOSTORS: Readonly<Record<string, Impersonation>> = {
   },
 };
 
-/** Whether the metric says that rows of `edge_logs` are forwarded. */
+/** Returns true where the metric says that rows of `edge_logs` are forwarded. */
 async function isUp({ url }: Service): Promise<boolean> {
   const response = await fetch(`${url}/metrics`, { headers: { 'X-API-KEY': TOKEN } });
   const [, value] =

@@ -7,7 +7,7 @@ import { dial, tokenFile } from '../faults/http.ts';
 import { memoryMb } from '../faults/setup.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
-/** What a body may add to the memory of the process. */
+/** The memory that a body may add to the process, in MB. */
 const MORE_MB = 100;
 const MANY = 1_000_000;
 const JSON_TYPE = 'application/json';

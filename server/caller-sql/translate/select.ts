@@ -144,7 +144,7 @@ export function select(context: Context, node: TreeNode, outer: Scope, depth: nu
       view: newest.table.view,
       isNarrow: () => {
         const { table } = newest.table ?? {};
-        // Which rows of one timestamp come is asked of the rows that were found.
+        // Later keys order rows of one timestamp alone, among those that were found.
         const conditions = [
           ...(where === null ? [] : [where]),
           ...keys.slice(0, 1).map((key) => key.sql),

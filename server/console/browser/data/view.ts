@@ -27,7 +27,7 @@ export interface SqlView {
   /** `*` for all. */
   readonly project: string;
   readonly range: Range;
-  /** Whether the statement may run without being asked for. The one of a link waits: it would run with the token of whoever opens it. */
+  /** True where the statement may run at once. A link's statement waits: it would run with the token of whoever opens the link. */
   readonly isRun: boolean;
 }
 

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { stagingFolder } from './batch/staging.ts';
 import { createStoring } from './batch/storing.ts';
 import { diskOf } from './files/disk.ts';
 import { startWatch } from './files/watch.ts';
@@ -13,6 +14,7 @@ import type { LineFormat } from './tail/container-line.ts';
 import { createLag } from './tail/lag.ts';
 import { tailBytes } from './tail/tail.ts';
 import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
+import { INGEST_WAITS, type IngestWaits } from './waits.ts';
 import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
@@ -28,6 +30,7 @@ export {
 export { containerLine, LINE_FORMATS, type LineFormat } from './tail/container-line.ts';
 export { MAX_DEPTH } from './tail/nesting.ts';
 export type * from './types.ts';
+export { INGEST_WAITS, type IngestWaits } from './waits.ts';
 
 export interface IngestOptions {
   /** The drop folder; one folder a source below it. */
@@ -39,6 +42,7 @@ export interface IngestOptions {
   /** The form of the lines of a source's file, whose path is relative to `logs`; JSON by default. */
   readonly formatOf?: (source: Source, path: string) => LineFormat;
   readonly log: IngestLog;
+  readonly waits?: IngestWaits;
 }
 
 export interface Ingest {
@@ -71,11 +75,8 @@ const ADVANCE_MS = 500;
 const REST_MS = 250;
 /** Between two rounds that follow each other at once: requests have their turn. */
 const PAUSE_MS = 5;
-const SWEEP_MS = 1000;
+/** The first pause before lines are stored again that could not be stored; each further one is twice as long. */
 const RETRY_MS = 100;
-const RETRY_MAX_MS = 5_000;
-/** How often a sink that has no room is asked again. */
-const ROOM_MS = 1000;
 
 /**
  * Starts to follow the log files below `logs` and to hand their lines to the sink, until closed. The way of a line: scan and watch
@@ -83,11 +84,22 @@ const ROOM_MS = 1000;
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
-  const { logs, staging, maxLine, formatOf = () => 'json', log } = options;
-  const storing = createStoring(staging, sink, (states) => tracker.files.committed(states));
+  const { logs, staging, maxLine, formatOf = () => 'json', log, waits = INGEST_WAITS } = options;
+  const storing = createStoring(stagingFolder(staging), sink, (states) =>
+    tracker.files.committed(states),
+  );
   const disk = diskOf(logs, tailBytes(maxLine));
-  const tracker = new Tracker(disk, { ...sink, record: storing.record }, log);
-  const rounds = await createRounds({ disk, tracker, storing, sink, maxLine, formatOf, log });
+  const tracker = new Tracker(disk, { ...sink, record: storing.record }, log, waits);
+  const rounds = await createRounds({
+    disk,
+    tracker,
+    storing,
+    sink,
+    maxLine,
+    formatOf,
+    log,
+    waits,
+  });
   const lag = createLag();
   const waker = createWaker();
   let stopping = false;
@@ -110,7 +122,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
       file.changedAt = now;
       known++;
     }
-    sweepAt = Math.min(sweepAt, now + (known === paths.size ? SWEEP_MS / 4 : 0));
+    sweepAt = Math.min(sweepAt, now + (known === paths.size ? waits.sweep / 4 : 0));
     waker.wake();
     // While lines are stored, which may take longer than a busy log lives.
     void tracker.held.holdAt(renamed);
@@ -121,7 +133,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
   ];
 
   const sweep = async () => {
-    sweepAt = performance.now() + SWEEP_MS;
+    sweepAt = performance.now() + waits.sweep;
     await tracker.sweep();
     await watch.refresh(folders());
     await tracker.files.closeIdle();
@@ -155,7 +167,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
           // Their space may be all that is wanting.
           await rounds.letGo(false);
           await sink.idle();
-          await waker.sleep(ROOM_MS, false);
+          await waker.sleep(waits.room, false);
           continue;
         }
         const worked = performance.now();
@@ -191,7 +203,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         );
         if (!stale) await rounds.letGo(false).catch(() => {});
         await waker.sleep(retryMs, false);
-        retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
+        retryMs = Math.min(waits.retry, retryMs * 2);
       }
     }
     await storing.stored();

@@ -10,6 +10,7 @@ import { isHot, isLive, pending } from './tail/backlog.ts';
 import type { LineFormat } from './tail/container-line.ts';
 import type { TrailingText } from './tail/tail.ts';
 import type { IngestLog, Sink } from './types.ts';
+import type { IngestWaits } from './waits.ts';
 
 /** The work that is repeated while files are followed. Every method throws what kept lines from being stored. */
 export interface Rounds {
@@ -30,10 +31,11 @@ export interface RoundsOptions {
   readonly maxLine: number;
   readonly formatOf: (source: Source, path: string) => LineFormat;
   readonly log: IngestLog;
+  readonly waits: IngestWaits;
 }
 
 export async function createRounds(options: RoundsOptions): Promise<Rounds> {
-  const { disk, tracker, storing, sink, maxLine, formatOf, log } = options;
+  const { disk, tracker, storing, sink, maxLine, formatOf, log, waits } = options;
   const fill = createFill({
     files: tracker.files,
     disk,
@@ -43,6 +45,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
     formatOf,
     budgetOf: await longLineBudgets(sink, log),
     capacity: sink.capacity,
+    quietMs: waits.quiet,
   });
   let turn = 0;
 
@@ -72,7 +75,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
     },
     async work() {
       const now = disk.now();
-      const { live, backlog } = pending(tracker.files.values(), now);
+      const { live, backlog } = pending(tracker.files.values(), now, waits.quiet);
       if (live.length > 0) {
         // Filled after the commit that runs, so that lines that come meanwhile are in it.
         await storing.stored();

@@ -15,21 +15,27 @@ export interface RetentionOptions {
   readonly limits: Limits;
   readonly log: Pick<IngestLog, 'info' | 'warn' | 'error'>;
   readonly timer?: Timer;
+  /** Between two runs; to look costs a few ms where nothing is to be removed. */
+  readonly everyMs: number;
 }
 
 interface Timer {
   setTimeout(action: () => void, ms: number): { unref(): void };
 }
 
-/** How often is looked whether something is to be removed; asking costs a few ms when there is nothing. */
-const EVERY_MS = 60_000;
 /** How soon it is looked again when space is still to be given back. */
 const SOON_MS = 2_000;
 /** Where the machine's clock is ahead by more than this, it is said once. */
 const LAG_MS = 24 * 3_600_000;
 
-/** Looks every minute, from now on, what is beyond the limits, and removes it, until closed. */
-export function startRetention({ retention, limits, log, timer = globalThis }: RetentionOptions) {
+/** Removes what is beyond the limits, now and again after each `everyMs`, until closed. */
+export function startRetention({
+  retention,
+  limits,
+  log,
+  timer = globalThis,
+  everyMs,
+}: RetentionOptions) {
   const stopping = new AbortController();
   let behind = false;
   const run = async () => {
@@ -42,7 +48,7 @@ export function startRetention({ retention, limits, log, timer = globalThis }: R
       if (!stopping.signal.aborted)
         log.error({ err: error }, 'retention failed; it is tried again');
     }
-    timer.setTimeout(again, retention.owes() ? SOON_MS : EVERY_MS).unref();
+    timer.setTimeout(again, retention.owes() ? SOON_MS : everyMs).unref();
   };
   const again = () => {
     if (!stopping.signal.aborted) running = run();

@@ -62,6 +62,7 @@ export async function runService(
   logger: Logger,
   onClose: Closer = () => {},
 ): Promise<void> {
+  const { waits } = config;
   const closers: Closer[] = [onClose];
   let draining = false;
   let stopUntil = Number.POSITIVE_INFINITY;
@@ -132,7 +133,7 @@ export async function runService(
 
     // The server listens first: while the store is opened, requests are told so.
     let answer: RequestListener = createStartingApp(logger);
-    const server = createHttpServer(config.maxConnections, (request, response) =>
+    const server = createHttpServer(config.maxConnections, waits, (request, response) =>
       answer(request, response),
     );
     await listen(server, config);
@@ -143,7 +144,7 @@ export async function runService(
       logger.warn(
         'the file system of the store has no locks: see that no second tailpond is started on it',
       );
-    const rejections = createRejectionLog(logger);
+    const rejections = createRejectionLog(logger, waits.rejections);
     closers.push(rejections.close);
     makeFilesPrivate();
     const opened = await openStore({
@@ -153,6 +154,7 @@ export async function runService(
       maxLine: config.maxLine,
       defaultProject: config.defaultProject,
       minFree: config.minFree,
+      idleMs: waits.checkpoint,
       mostBytes: config.clickhouse ? config.maxBytes : Number.POSITIVE_INFINITY,
       members: membersOf(config),
       onFatal: (error) => crash(error, 'the database has given up'),
@@ -212,28 +214,42 @@ export async function runService(
         formatOf: (source, path) =>
           isPushPath(path) ? 'json' : (config.lineFormat[source] ?? 'json'),
         log: logger,
+        waits,
       },
       opened.sink,
     );
     closers.push(ingest.close);
-    const removal = startRemoval({ logs, left, store: opened, ingest, log: logger });
+    const removal = startRemoval({
+      logs,
+      left,
+      store: opened,
+      ingest,
+      log: logger,
+      everyMs: waits.pushRemoval,
+    });
     closers.push(removal.close);
     const pushFiles = openPushFiles({
       logs,
       minFree: config.minFree,
       log: logger,
       removal,
+      waits,
     });
     closers.push(pushFiles.close);
     const limits = limitsOf(config);
-    const retention = startRetention({ retention: opened.retention, limits, log: logger });
+    const retention = startRetention({
+      retention: opened.retention,
+      limits,
+      log: logger,
+      everyMs: waits.retention,
+    });
     closers.push(retention.close);
     const forwarding = await openForwarding(config, opened, logger, (error) =>
       crash(error, 'rows are not forwarded', () => exit(EX_CONFIG)),
     );
     if (forwarding) closers.push(forwarding.close);
     else if (config.settling)
-      closers.push(startSettling({ store: opened, ingest, log: logger }).close);
+      closers.push(startSettling({ store: opened, ingest, log: logger, waits }).close);
     const cache = createCache({
       maxEntries: CACHE_ENTRIES,
       maxBytes: CACHE_BYTES,
@@ -309,7 +325,7 @@ function makeFolders({ data, endpoints }: Config, logs: string, store: string): 
 
 /** Forwards the rows of a store, and asks where they are then; null where they stay. Throws ConfigError. */
 async function openForwarding(
-  { clickhouse: config, columns }: Config,
+  { clickhouse: config, columns, waits }: Config,
   store: Store,
   log: Logger,
   onForeign: (error: Error) => void,
@@ -324,6 +340,7 @@ async function openForwarding(
     store,
     log,
     onForeign,
+    waits,
   });
   return {
     forwarder,

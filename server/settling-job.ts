@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { allSources, type Ingest, type IngestLog, type Source } from '../ingest/index.ts';
 import type { Store } from './store/index.ts';
+import type { Waits } from './waits.ts';
 
 export interface SettlingJobOptions {
   readonly store: Pick<
@@ -9,10 +10,9 @@ export interface SettlingJobOptions {
   >;
   readonly ingest: Pick<Ingest, 'status'>;
   readonly log: Pick<IngestLog, 'info' | 'warn'>;
+  readonly waits: Pick<Waits, 'settle' | 'settleIdle' | 'settleRetry'>;
 }
 
-/** How often is looked for rows to settle, where something was stored since. */
-const EVERY_MS = 5000;
 /** Ingest goes first: rows are settled once nothing has been written for this long, … */
 const QUIET_MS = 20;
 const LOOK_MS = 10;
@@ -20,17 +20,13 @@ const LOOK_MS = 10;
 const BACKLOG_BYTES = 4 * 1024 * 1024;
 /** … and after each run there is a rest of so many times what it took, … */
 const REST = 2;
-/** … or of so many while nothing is asked and nothing has been stored for `EVERY_MS`. */
+/** … or of so many while nothing is asked and nothing has been stored since the last look. */
 const IDLE_REST = 0.6;
-/** Rows that fill no run get their columns where there are so many, … */
+/** Rows that fill no run get their columns where there are so many, and all of them once nothing has been stored for a while. */
 const LEAST_FILLED = 4096;
-/** … and all of them once nothing has been stored for this long. */
-const IDLE_MS = 30_000;
-/** A failure is tried again after this time. */
-const RETRY_MS = 60_000;
 
 /** Settles stored rows in the background, from now on, until closed. */
-export function startSettling({ store, ingest, log }: SettlingJobOptions) {
+export function startSettling({ store, ingest, log, waits }: SettlingJobOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let looked = -1n;
@@ -42,7 +38,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
     BACKLOG_BYTES;
 
   const mayWrite = async () => {
-    while (hasBacklog()) await delay(EVERY_MS, undefined, { signal });
+    while (hasBacklog()) await delay(waits.settle, undefined, { signal });
     while (store.quietMs() < QUIET_MS) await delay(LOOK_MS, undefined, { signal });
   };
 
@@ -51,7 +47,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
     if (storedUs !== stored) [stored, storedAt] = [storedUs, performance.now()];
     const pools = [store, store.entryPool, store.callerPool];
     const isAsked = pools.some((pool) => pool.stats().running > 0);
-    const isIdle = !isAsked && performance.now() - storedAt > EVERY_MS;
+    const isIdle = !isAsked && performance.now() - storedAt > waits.settle;
     await delay((isIdle ? IDLE_REST : REST) * workedMs, undefined, { signal });
   };
 
@@ -68,7 +64,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
 
   const round = async (): Promise<void> => {
     if (store.commits().storedUs === looked) {
-      if (areAllFilled || performance.now() - looksAt < IDLE_MS) return;
+      if (areAllFilled || performance.now() - looksAt < waits.settleIdle) return;
       await fill(1);
       areAllFilled = true;
       return;
@@ -86,7 +82,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
         if (!settled) continue;
         found = true;
         rows.set(source, (rows.get(source) ?? 0) + settled.rows);
-        if (settled.rows === 0) await delay(EVERY_MS, undefined, { signal });
+        if (settled.rows === 0) await delay(waits.settle, undefined, { signal });
         else await rest(performance.now() - began);
       }
     }
@@ -96,7 +92,7 @@ export function startSettling({ store, ingest, log }: SettlingJobOptions) {
 
   const run = async () => {
     for (let failed = false; ; ) {
-      await delay(failed ? RETRY_MS : EVERY_MS, undefined, { signal, ref: false });
+      await delay(failed ? waits.settleRetry : waits.settle, undefined, { signal, ref: false });
       failed = await round().then(
         () => false,
         (error: unknown) => {

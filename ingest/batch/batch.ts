@@ -1,6 +1,6 @@
 import type { Source } from '../source.ts';
 import type { Batch, Capacity, FileState, RejectedLine, Slice } from '../types.ts';
-import { stagingFile } from './staging.ts';
+import type { StagingFile } from './staging.ts';
 
 /**
  * Four row groups: a batch of this many lines is written straight to the database file, past its write-ahead log, and needs no rewriting
@@ -67,9 +67,8 @@ export interface OpenBatch {
   finish(): Promise<Batch>;
 }
 
-/** Begins a batch of lines of `source`, whose staging file will be `staging`, written anew. */
-export function openBatch(source: Source, staging: string, space: Space): OpenBatch {
-  const file = stagingFile(staging);
+/** Begins a batch of lines of `source` in a new staging file. */
+export function openBatch(source: Source, file: StagingFile, space: Space): OpenBatch {
   const slices: Slice[] = [];
   const rejected: RejectedLine[] = [];
   const files = new Map<number, FileState>();
@@ -146,7 +145,7 @@ export function openBatch(source: Source, staging: string, space: Space): OpenBa
       const { lines, bytes, repaired } = batch;
       return {
         source,
-        staging,
+        staging: file.path,
         staged: file.size,
         lines,
         slices,

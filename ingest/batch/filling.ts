@@ -16,13 +16,15 @@ import type { Storing } from './storing.ts';
 export interface FillingOptions {
   readonly files: TrackedFiles;
   readonly disk: Pick<Disk, 'now'>;
-  readonly storing: Pick<Storing, 'maxLines' | 'stagingPath' | 'stored'>;
+  readonly storing: Pick<Storing, 'maxLines' | 'stagingFile' | 'stored'>;
   readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
   readonly formatOf: (source: Source, path: string) => LineFormat;
   readonly budgetOf: (source: Source) => LongLineBudget;
   readonly capacity: Capacity;
+  /** A line without a newline is taken when its file has not changed for this long, ms. */
+  readonly quietMs: number;
 }
 
 /**
@@ -43,6 +45,7 @@ export function createFill({
   formatOf,
   budgetOf,
   capacity,
+  quietMs,
 }: FillingOptions): Fill {
   const buffer = tailBuffer(maxLine);
 
@@ -61,7 +64,7 @@ export function createFill({
         }
         // What others have taken would leave one of several less than full, and then they are stored one by one.
         if (wanted > 1) space = spaceFor(maxLines, capacity);
-        const open = openBatch(source, storing.stagingPath(batches.length), space);
+        const open = openBatch(source, storing.stagingFile(batches.length), space);
         const batch = await takeAll(own, open, idsIn(batches), end);
         // Whoever asks for the end of a file takes it that there is none if nothing was taken.
         if (!batch && n === 0 && budget.due()) {
@@ -73,7 +76,9 @@ export function createFill({
         // A batch that is full of other things than lines is not stored beside others.
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
-        own = own.filter((file) => hasMore(file, disk.now()) && files.get(file.state.id) === file);
+        own = own.filter(
+          (file) => hasMore(file, disk.now(), quietMs) && files.get(file.state.id) === file,
+        );
       }
       if (space.lines === 0) break;
     }
@@ -111,7 +116,7 @@ export function createFill({
     if (!content) return;
     const { version } = file;
     const openEnd =
-      end ?? (content.gzip ? 'take' : isQuiet(file, disk.now()) ? 'take-object' : 'leave');
+      end ?? (content.gzip ? 'take' : isQuiet(file, disk.now(), quietMs) ? 'take-object' : 'leave');
     const undo = batch.mark();
     try {
       const result = await tail(content, file, batch, {

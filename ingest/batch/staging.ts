@@ -1,5 +1,6 @@
 import { constants, writeFileSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /**
  * A file of no more bytes than this is written in one go and on the event loop: a write of some KiB waits for libuv's
@@ -10,8 +11,32 @@ const AT_ONCE_BYTES = 64 * 1024;
 /** The staging file could not be written: not the fault of the file that is being read. */
 export class StagingError extends Error {}
 
+/** Where batches are staged. */
+export interface Staging {
+  /** Begins the file of that name, in place of whatever is there. */
+  begin(name: string): StagingFile;
+  /** Removes a file by its path, if it is there. */
+  remove(path: string): Promise<void>;
+  /** Removes the files whose names begin so. A backup that is being made is in the same folder. */
+  removeAll(prefix: string): Promise<void>;
+}
+
+/** Stages in a folder. */
+export function stagingFolder(folder: string): Staging {
+  const remove = (path: string) => rm(path, { force: true });
+  return {
+    begin: (name) => stagingFile(join(folder, name)),
+    remove,
+    async removeAll(prefix) {
+      for (const name of await readdir(folder))
+        if (name.startsWith(prefix)) await remove(join(folder, name));
+    },
+  };
+}
+
 /** A staging file that is being written. Every method throws StagingError. */
 export interface StagingFile {
+  readonly path: string;
   /** Bytes written so far. */
   readonly size: number;
   write(bytes: Uint8Array): Promise<void>;
@@ -21,8 +46,7 @@ export interface StagingFile {
   close(): Promise<void>;
 }
 
-/** Begins the file at `path`, in place of whatever is there. */
-export function stagingFile(path: string): StagingFile {
+function stagingFile(path: string): StagingFile {
   const held = Buffer.allocUnsafe(AT_ONCE_BYTES);
   let output: FileHandle | null = null;
   let size = 0;
@@ -44,6 +68,7 @@ export function stagingFile(path: string): StagingFile {
   };
 
   return {
+    path,
     get size() {
       return size;
     },

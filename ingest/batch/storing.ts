@@ -1,15 +1,14 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { SinkError } from '../identity/decisions.ts';
 import type { Batch, FileState, Sink } from '../types.ts';
 import { BATCH_LINES } from './batch.ts';
+import type { Staging, StagingFile } from './staging.ts';
 
 /** Hands batches to the sink, some at a time. While they are stored, the next ones are filled. */
 export interface Storing {
   /** How many lines the next batches may have: a batch that was too large for the memory may pass in parts. */
   maxLines(): number;
-  /** Where batch `n` of the next ones is staged: not where the sink may be reading. */
-  stagingPath(n: number): string;
+  /** Begins the staging file of batch `n` of the next ones: not where the sink may be reading. */
+  stagingFile(n: number): StagingFile;
   /** Begins to store batches, once those that are being stored are. Throws why those could not be. */
   begin(batches: readonly Batch[]): Promise<void>;
   /** Waits until what has begun is stored. Throws why it could not be. */
@@ -27,9 +26,11 @@ export interface Storing {
 const FEWEST_LINES = 128;
 /** So often small batches are stored before larger ones are tried again. */
 const SMALL_ONES = 16;
+/** What the names of all staging files begin with. */
+const PREFIX = 'batch-';
 
 export function createStoring(
-  staging: string,
+  staging: Staging,
   sink: Sink,
   onStored: (states: readonly FileState[]) => void,
 ): Storing {
@@ -41,14 +42,14 @@ export function createStoring(
   const store = async (batches: readonly Batch[]) => {
     await sink.append(batches);
     for (const { files } of batches) onStored(files);
-    for (const { staging: path } of batches) await rm(path, { force: true });
+    for (const { staging: path } of batches) await staging.remove(path);
     storedInRow++;
     if (storedInRow % SMALL_ONES === 0) maxLines = Math.min(BATCH_LINES, maxLines * 4);
   };
 
   return {
     maxLines: () => maxLines,
-    stagingPath: (n) => join(staging, `batch-${slot}-${n}.ndjson`),
+    stagingFile: (n) => staging.begin(`${PREFIX}${slot}-${n}.ndjson`),
     async begin(batches) {
       await storing;
       if (batches.length === 0) return;
@@ -73,17 +74,11 @@ export function createStoring(
       await storing.catch(() => {});
       storing = Promise.resolve();
       // Their lines are read again, and the disk may be full: nothing is to be kept from the next ones.
-      await removeBatches(staging).catch(() => {});
+      await staging.removeAll(PREFIX).catch(() => {});
       maxLines = Math.max(FEWEST_LINES, Math.floor(maxLines / 4));
       const since = storedInRow;
       storedInRow = 0;
       return since;
     },
   };
-}
-
-/** A backup that is being made is in the same folder. */
-async function removeBatches(staging: string): Promise<void> {
-  for (const name of await readdir(staging))
-    if (name.startsWith('batch-')) await rm(join(staging, name), { force: true });
 }

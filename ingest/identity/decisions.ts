@@ -3,6 +3,7 @@ import type { Content } from '../files/content.ts';
 import type { Ignored } from '../files/ignored.ts';
 import { isGzip, rotationRank } from '../files/names.ts';
 import type { FileState, IngestLog, Sink } from '../types.ts';
+import type { IngestWaits } from '../waits.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type Decision, identify } from './identify.ts';
 import { HEAD_BYTES, resumedAt, UNREAD, withProofAt } from './proofs.ts';
@@ -32,13 +33,7 @@ const PASSES: readonly {
 /** The sink failed: not the fault of the file that is looked at. */
 export class SinkError extends Error {}
 
-/** A `.gz` that ends early is being written; one that does not change for so long is named. */
-const INCOMPLETE_MS = 2_000;
-/**
- * A file that is being put back, from another disk or an archive, grows within this time, and within so many sweeps: where storing takes
- * long, its bytes come while nobody looks.
- */
-const AT_REST_MS = 5_000;
+/** A file that is being put back also grows within so many sweeps: where storing takes long, its bytes come while nobody looks. */
 const AT_REST_SWEEPS = 4;
 
 const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
@@ -59,6 +54,7 @@ export interface DecisionsOptions {
   readonly ignored: Ignored;
   readonly sink: Pick<Sink, 'record'>;
   readonly log: IngestLog;
+  readonly waits: IngestWaits;
 }
 
 /**
@@ -77,13 +73,15 @@ export class Decisions {
   private readonly ignored: Ignored;
   private readonly sink: Pick<Sink, 'record'>;
   private readonly log: IngestLog;
+  private readonly waits: IngestWaits;
 
-  constructor({ files, ignored, sink, log }: DecisionsOptions) {
+  constructor({ files, ignored, sink, log, waits }: DecisionsOptions) {
     this.files = files;
     this.streams = files.streams;
     this.ignored = ignored;
     this.sink = sink;
     this.log = log;
+    this.waits = waits;
   }
 
   /**
@@ -199,7 +197,7 @@ export class Decisions {
         return this.becomeCopy(file, part);
       }
       // It is still being put back, or has stopped short of what was read.
-      if (decision.isOpen && !isAtRest(file, now)) return;
+      if (decision.isOpen && !isAtRest(file, now, this.waits.atRest)) return;
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
         const original = this.streams.get(decision.of);
@@ -298,13 +296,13 @@ export class Decisions {
   }
 
   private nameIncomplete(file: TrackedFile, now: number): void {
-    if (now - file.changedAt > INCOMPLETE_MS)
+    if (now - file.changedAt > this.waits.incomplete)
       this.ignored.add(file.state, 'its gzip data ends early; it is read once it is complete');
   }
 }
 
-function isAtRest({ changedAt, unchanged }: TrackedFile, now: number): boolean {
-  return now - changedAt >= AT_REST_MS && unchanged >= AT_REST_SWEEPS;
+function isAtRest({ changedAt, unchanged }: TrackedFile, now: number, restMs: number): boolean {
+  return now - changedAt >= restMs && unchanged >= AT_REST_SWEEPS;
 }
 
 /**

@@ -5,14 +5,12 @@ import { Ignored } from '../files/ignored.ts';
 import { isGzip } from '../files/names.ts';
 import type { Entry, Listing } from '../files/scan.ts';
 import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
+import type { IngestWaits } from '../waits.ts';
 import { Decisions } from './decisions.ts';
 import { isIntact } from './facts.ts';
 import { observe, type TrackedFile } from './tracked-file.ts';
 import { TrackedFiles } from './tracked-files.ts';
 
-/** A writer that keeps a moved file open may still write to it; a deleted one holds disk space. */
-const MOVED_GRACE_MS = 60_000;
-const DELETED_GRACE_MS = 5_000;
 /** A listing is made anew so often while files come during it. */
 const MOST_LISTINGS = 3;
 
@@ -34,15 +32,22 @@ export class Tracker {
   private readonly ignored: Ignored;
   private readonly disk: Disk;
   private readonly log: IngestLog;
+  private readonly waits: IngestWaits;
 
-  constructor(disk: Disk, sink: Pick<Sink, 'files' | 'record'>, log: IngestLog) {
+  constructor(
+    disk: Disk,
+    sink: Pick<Sink, 'files' | 'record'>,
+    log: IngestLog,
+    waits: IngestWaits,
+  ) {
     this.disk = disk;
     this.log = log;
+    this.waits = waits;
     const handles = new Handles(disk);
     this.ignored = new Ignored(log);
     this.files = new TrackedFiles({ disk, handles, ignored: this.ignored, sink, log });
     this.held = new HeldFiles(disk, handles, (entry) => this.files.isTracked(entry));
-    this.decisions = new Decisions({ files: this.files, ignored: this.ignored, sink, log });
+    this.decisions = new Decisions({ files: this.files, ignored: this.ignored, sink, log, waits });
   }
 
   get refused(): readonly IgnoredFile[] {
@@ -124,7 +129,7 @@ export class Tracker {
     if (file.undecided) return file.size === 0;
     if (file.copy) return !this.decisions.isCopyInDoubt(file);
     if (file.exhausted !== file.version) return false;
-    return this.disk.now() - file.changedAt > (deleted ? DELETED_GRACE_MS : MOVED_GRACE_MS);
+    return this.disk.now() - file.changedAt > (deleted ? this.waits.deleted : this.waits.moved);
   }
 
   async close(): Promise<void> {

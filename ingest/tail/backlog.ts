@@ -2,8 +2,6 @@ import { type TrackedFile, untakenBytes } from '../identity/tracked-file.ts';
 
 /** A file that changed this recently is looked at often; the others are by the sweep. */
 const HOT_MS = 1000;
-/** A line without a newline is taken when its file has been quiet for this long. */
-const QUIET_MS = 5000;
 /** A file that grew this recently goes before the backlog, as long as it is no more than `LIVE_BYTES` behind. */
 const LIVE_MS = 10_000;
 const LIVE_BYTES = 4 * 1024 * 1024;
@@ -12,11 +10,14 @@ const LIVE_BYTES = 4 * 1024 * 1024;
 export function pending(
   files: Iterable<TrackedFile>,
   now: number,
+  quietMs: number,
 ): {
   live: TrackedFile[];
   backlog: TrackedFile[];
 } {
-  const due = [...files].filter((file) => hasMore(file, now)).sort((a, b) => a.mtimeMs - b.mtimeMs);
+  const due = [...files]
+    .filter((file) => hasMore(file, now, quietMs))
+    .sort((a, b) => a.mtimeMs - b.mtimeMs);
   const [live, backlog]: [TrackedFile[], TrackedFile[]] = [[], []];
   for (const file of due)
     (isLive(file, now) && untakenBytes(file) <= LIVE_BYTES ? live : backlog).push(file);
@@ -24,11 +25,11 @@ export function pending(
 }
 
 /** Whether there may be something to take. */
-export function hasMore(file: TrackedFile, now: number): boolean {
+export function hasMore(file: TrackedFile, now: number, quietMs: number): boolean {
   if (file.copy || file.undecided || file.missing) return false;
   if (file.exhausted !== file.version) return true;
   // The rest is text without a newline; it is looked at once more when the file has been quiet.
-  return untakenBytes(file) > 0 && isQuiet(file, now) && file.judged !== file.version;
+  return untakenBytes(file) > 0 && isQuiet(file, now, quietMs) && file.judged !== file.version;
 }
 
 export function isHot(file: TrackedFile, now: number): boolean {
@@ -39,6 +40,6 @@ export function isLive(file: TrackedFile, now: number): boolean {
   return now - file.grewAt < LIVE_MS;
 }
 
-export function isQuiet(file: TrackedFile, now: number): boolean {
-  return now - file.changedAt >= QUIET_MS;
+export function isQuiet(file: TrackedFile, now: number, quietMs: number): boolean {
+  return now - file.changedAt >= quietMs;
 }

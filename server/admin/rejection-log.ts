@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
 import type { RejectedLine } from '../../ingest/index.ts';
 
-/** A file and a reason are logged once in this time. */
-const EVERY_MS = 60_000;
 /** Files and reasons that are kept apart; of more than these only the number of lines is said. */
 const MOST = 1000;
 
@@ -12,8 +10,8 @@ export interface RejectionLog {
   close(): void;
 }
 
-/** Says in the log that lines were rejected: at once for the first ones of a file and reason, then once a minute how many more. */
-export function createRejectionLog(logger: Pick<Logger, 'warn'>): RejectionLog {
+/** Says in the log that lines were rejected: at once for the first ones of a file and reason, then how many more, once in `everyMs`. */
+export function createRejectionLog(logger: Pick<Logger, 'warn'>, everyMs: number): RejectionLog {
   /** How many lines have not been told of; 0: those of the last minute were. */
   const untold = new Map<string, { file: string; reason: string; lines: number }>();
   let others = 0;
@@ -28,7 +26,7 @@ export function createRejectionLog(logger: Pick<Logger, 'warn'>): RejectionLog {
     }
     if (others > 0) tell(undefined, undefined, others);
     others = 0;
-  }, EVERY_MS).unref();
+  }, everyMs).unref();
 
   return {
     note(lines) {

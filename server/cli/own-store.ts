@@ -75,7 +75,7 @@ export async function withOwnStore<T>(
       logger: pino({ level: 'silent' }),
       isDraining: () => false,
     });
-    const server = createHttpServer(config.maxConnections, express);
+    const server = createHttpServer(config.maxConnections, config.waits, express);
     await listen(server, { port: 0, host: '127.0.0.1' });
     try {
       const { port } = server.address() as AddressInfo;

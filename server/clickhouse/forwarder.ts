@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { allSources, type IngestLog, type Source } from '../../ingest/index.ts';
 import { type Outbox, ShipmentMismatch } from '../store/index.ts';
+import type { Waits } from '../waits.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import { ShipmentBroken, ship } from './ship.ts';
 
 export interface ForwarderOptions {
+  readonly waits: Pick<Waits, 'forwardCheck' | 'forwardRetry'>;
   readonly outbox: Outbox;
   readonly clickhouse: Pick<
     ClickHouse,
@@ -41,9 +43,7 @@ export interface Forwarder {
 /** The server has shipments of this store that it has not sent: it is a copy of one that has, or was restored from an old backup. */
 export class ForeignShipments extends Error {}
 
-/** How often it is asked whether the table is right, and whether another process sends as this store. */
-const VERIFY_MS = 60_000;
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
+const FIRST_PAUSE_MS = 250;
 /** For how long a stop waits for shipments that are on their way. */
 const FINISH_MS = 2000;
 
@@ -70,7 +70,8 @@ function startLane(
   options: ForwarderOptions,
   { finish, stop: signal }: { readonly finish: AbortSignal; readonly stop: AbortSignal },
 ) {
-  const { outbox, clickhouse, endpoint, others, intervalMs, storedUs, log, onForeign } = options;
+  const { outbox, clickhouse, endpoint, others, intervalMs, storedUs, log, onForeign, waits } =
+    options;
   let trouble: string | null = null;
   let stopped: string | null = null;
   let pauseMs = FIRST_PAUSE_MS;
@@ -91,7 +92,7 @@ function startLane(
     // Whoever is not there now will not be in a moment.
     finish.throwIfAborted();
     await delay(pauseMs, undefined, { signal: finish });
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    pauseMs = Math.min(2 * pauseMs, waits.forwardRetry);
   };
   const isWell = () => {
     if (trouble !== null) log.info({ source }, 'rows are forwarded again');
@@ -99,7 +100,7 @@ function startLane(
   };
 
   const verify = async () => {
-    if (performance.now() - verifiedAt < VERIFY_MS) return;
+    if (performance.now() - verifiedAt < waits.forwardCheck) return;
     const faults = await clickhouse.faults(source, endpoint, signal);
     if (faults.length > 0) throw new Error(`${endpoint}: ${faults.join('; ')}`);
     const own = await outbox.last(source);

@@ -29,7 +29,7 @@ export type { Question } from './reader.ts';
 export { tablesOf } from './schema.ts';
 export { type UnionView, unionRows } from './union-rows.ts';
 
-export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
+export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign' | 'waits'> {
   readonly config: ClickHouseConfig;
   readonly members: Members;
   readonly store: Pick<Store, 'outbox' | 'commits'>;

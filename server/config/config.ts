@@ -1,7 +1,8 @@
 import { defineSources, type LineFormat, type Source } from '../../ingest/index.ts';
+import { WAITS, type Waits } from '../waits.ts';
 import { nearestOf } from './nearest-name.ts';
 import { forAll, memberLists, ofEach, sourceNames } from './parse.ts';
-import { SETTINGS, type ServiceMeans, type Setting, type Values } from './settings.ts';
+import { SETTINGS, type ServiceMeans, type Setting, TEST_WAITS, type Values } from './settings.ts';
 
 const PREFIX = 'TAILPOND_';
 
@@ -59,6 +60,8 @@ export interface Config {
   /** Whether a token may be in the URL of a push or a query. */
   readonly apiKeyInUrl: boolean;
   readonly corsOrigin: string | null;
+  /** How long the service waits in the background; tests shorten it. */
+  readonly waits: Waits;
 }
 
 /** What `sysexits.h` calls a configuration error: starting again does not help. */
@@ -95,6 +98,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
   const values = Object.fromEntries(
     SETTINGS.map((setting) => [setting.key, parsed(setting)]),
   ) as Values;
+  const waits = (env[TEST_WAITS.name]?.trim() ? parsed(TEST_WAITS) : WAITS) as Waits;
   if (values.token && values.tokenFile)
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
   if ((values.clickhouseUrl?.length ?? 0) > 1 && !values.clickhouseCluster)
@@ -104,7 +108,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
   const warnings = [...unknownVariables(env), ...idleVariables(env)];
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
-  return { config: Object.freeze(configOf(values)), warnings };
+  return { config: Object.freeze({ ...configOf(values), waits }), warnings };
 }
 
 /** What the service goes by, of values that were all allowed. */
@@ -125,7 +129,7 @@ function configOf({
   clickhouseCluster: cluster,
   clickhouseIntervalMs: intervalMs,
   ...values
-}: Values): Config {
+}: Values): Omit<Config, 'waits'> {
   return {
     ...(values as WithoutNull<typeof values>),
     token: values.token,
@@ -168,7 +172,7 @@ function unitHint(value: string): string {
 function unknownVariables(env: Environment): string[] {
   const names = SETTINGS.map(({ name }): string => name);
   return Object.keys(env)
-    .filter((name) => name.startsWith(PREFIX) && !names.includes(name))
+    .filter((name) => name.startsWith(PREFIX) && !names.includes(name) && name !== TEST_WAITS.name)
     .map((name) => {
       const nearest = nearestOf(
         name.slice(PREFIX.length),

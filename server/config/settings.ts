@@ -1,4 +1,5 @@
 import { LINE_FORMATS, type LineFormat } from '../../ingest/index.ts';
+import { parseWaits, WAITS } from '../waits.ts';
 import {
   age,
   bytes,
@@ -342,6 +343,16 @@ export const SETTINGS = [
     description: 'The origin of web pages that may call tailpond, or *. Without it, none may.',
   },
 ] as const satisfies readonly Setting[];
+
+/** The setting by which tests shorten what the service waits for (CONTRIBUTING.md). No operator needs it, so docs/settings.md has no row. */
+export const TEST_WAITS: Setting = {
+  name: 'TAILPOND_TEST_WAITS',
+  key: 'waits',
+  default: '',
+  expected: `durations of ${Object.keys(WAITS).join(', ')}, such as settle=100ms,quiet=1s`,
+  parse: parseWaits,
+  description: 'How long the service waits in the background.',
+};
 
 type Known = (typeof SETTINGS)[number];
 

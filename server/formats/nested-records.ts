@@ -1,4 +1,6 @@
-import {
+import { JSON_BYTES } from '../records/json-bytes.ts';
+
+const {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -11,7 +13,7 @@ import {
   RETURN,
   SPACE,
   TAB,
-} from '../records/json-bytes.ts';
+} = JSON_BYTES;
 
 /** A change of a JSON text on its way out. */
 export interface RewriteOptions {

@@ -8,21 +8,16 @@ import {
 } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { AppError } from '../errors.ts';
+import type { Waits } from '../waits.ts';
 import { SECURITY_HEADERS } from './browser-headers.ts';
 import { sendProblem } from './problem.ts';
 
-/** A request's head must be whole within this time from the connection or from its first byte, … */
-const HEADERS_MS = 10_000;
-/** … a body within this from then on, … */
-const BODY_MS = 15_000;
-/** … and a request with lines within this: 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer. */
+/** A request with lines must be whole within this time: 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer. */
 const PUSH_MS = 60_000;
 /** How often Node looks for those that are late; with its default of 30 s they would be closed up to half a minute later. */
 const CHECK_MS = 1000;
 /** Without a request in this time a connection is closed. */
 const KEEP_ALIVE_MS = 5000;
-/** An answer of which nothing was read in this time is dropped, with its connection. */
-const READ_MS = 30_000;
 
 /** 64 KiB of SQL, each byte of it escaped, and the parameters beside it. */
 const MAX_URL_BYTES = 200 * 1024;
@@ -37,10 +32,14 @@ const REFUSED_MS = 1000;
  * An HTTP server that bounds what clients may take: connections, time, headers, URLs. Requests within the bounds are
  * answered by `answer`; the rest gets a problem, or Node's bare 400, 408 and 431 where there is no request yet.
  */
-export function createHttpServer(maxConnections: number, answer: RequestListener): Server {
+export function createHttpServer(
+  maxConnections: number,
+  waits: Pick<Waits, 'requestHead' | 'requestBody' | 'answerRead'>,
+  answer: RequestListener,
+): Server {
   const server = createServer(
     {
-      headersTimeout: HEADERS_MS,
+      headersTimeout: waits.requestHead,
       requestTimeout: PUSH_MS,
       connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -51,8 +50,8 @@ export function createHttpServer(maxConnections: number, answer: RequestListener
         ? new AppError('CONNECTIONS_EXHAUSTED')
         : headFault(request);
       if (error) return refuse(response, error);
-      dropIfUnread(response);
-      dropIfLate(request);
+      dropIfUnread(response, waits.answerRead);
+      dropIfLate(request, waits.requestBody);
       answer(request, response);
     },
   );
@@ -80,12 +79,12 @@ export function allowLongBody(request: IncomingMessage): void {
 }
 
 /** Node has one time for all requests, so that of those whose body nobody wants is kept here. */
-function dropIfLate(request: IncomingMessage) {
+function dropIfLate(request: IncomingMessage, bodyMs: number) {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) return;
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.destroy();
-  }, BODY_MS).unref();
+  }, bodyMs).unref();
   late.set(request, timer);
   request.once('close', () => clearTimeout(timer));
 }
@@ -120,12 +119,12 @@ function refuse(response: ServerResponse, error: AppError) {
 }
 
 /** From the moment the answer is complete: before it, a connection is silent for as long as the query runs. */
-function dropIfUnread(response: ServerResponse) {
+function dropIfUnread(response: ServerResponse, readMs: number) {
   response.once('prefinish', () => {
     const { socket } = response;
     // Most answers are with the system as a whole by now.
     if (!socket || socket.writableLength === 0) return;
-    socket.setTimeout(READ_MS);
+    socket.setTimeout(readMs);
     // Before Node's own listener, which sets the time of keep-alive.
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   });

@@ -1,17 +1,10 @@
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  isBlank,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-} from '../records/json-bytes.ts';
+import { isBlank, JSON_BYTES } from '../records/json-bytes.ts';
 import { checkValues } from './limits.ts';
 import { RecordInvalid } from './lines.ts';
 import type { Part } from './parts.ts';
+
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } =
+  JSON_BYTES;
 
 /** A byte-order mark. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -1,18 +1,19 @@
 import { AppError } from '../errors.ts';
-import {
+import { isBlank, JSON_BYTES } from '../records/json-bytes.ts';
+
+const {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
-  isBlank,
   LINE_FEED,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
   RETURN,
   SPACE,
-} from '../records/json-bytes.ts';
+} = JSON_BYTES;
 
 /** The member in which some clients of Logflare send their lines. */
 const BATCH = 'batch';

@@ -18,6 +18,8 @@ export interface SpoolCleanupOptions {
   readonly store: Pick<Store, 'sink' | 'commits'>;
   readonly ingest: Pick<Ingest, 'forget'>;
   readonly log: Pick<IngestLog, 'error'>;
+  /** Between two looks, ms. */
+  readonly everyMs: number;
 }
 
 export interface SpoolCleanup {
@@ -26,8 +28,6 @@ export interface SpoolCleanup {
   bytes(): number;
   close(): Promise<void>;
 }
-
-const EVERY_MS = 2000;
 
 /**
  * Removes files of pushed lines, until closed, when what was acknowledged of them is stored, and written back into the database
@@ -39,6 +39,7 @@ export function startSpoolCleanup({
   store,
   ingest,
   log,
+  everyMs,
 }: SpoolCleanupOptions): SpoolCleanup {
   /** Which commit stored the last of a file's lines, or a later one; null while they are not. */
   const sealed = new Map<SealedFile, number | null>(left.map((file) => [file, null]));
@@ -84,7 +85,7 @@ export function startSpoolCleanup({
       // Harmless: the files stay, and are looked at again.
       if (!closed) log.error({ err: error }, 'files of pushed lines could not be removed');
     });
-  }, EVERY_MS).unref();
+  }, everyMs).unref();
 
   return {
     add(file) {

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { allSources, type IngestLog, type Source } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
+import type { Waits } from '../waits.ts';
 import type { SpoolCleanup } from './spool-cleanup.ts';
 import { createPushFile, createSeparateFile, type PushFile } from './spool-file.ts';
 
@@ -32,13 +33,11 @@ export interface PushFilesOptions {
   readonly log: Pick<IngestLog, 'warn' | 'info'>;
   /** What becomes of files that nothing is written to any more. */
   readonly removal: Pick<SpoolCleanup, 'add' | 'bytes'>;
+  readonly waits: Pick<Waits, 'pushSeal' | 'pushLook'>;
 }
 
-/** A file is sealed at this size or age, so that it is removed soon after its lines are stored. */
+/** A file is sealed at this size, or at the age `waits.pushSeal`, so that it is removed soon after its lines are stored. */
 const SEAL_BYTES = 64 * 1024 * 1024;
-const SEAL_MS = 10_000;
-/** How often files that nothing is pushed to any more are looked at. */
-const LOOK_MS = 1000;
 /** Whatever `minFree`: a write that does not fit is not begun, because its first lines would be stored, and again when repeated. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 
@@ -57,7 +56,7 @@ export function openPushFiles(options: PushFilesOptions): PushFiles {
   );
   const timer = setInterval(() => {
     for (const writer of writers.values()) writer.sealOld();
-  }, LOOK_MS).unref();
+  }, options.waits.pushLook).unref();
   return {
     append(source, lines) {
       const writer = writers.get(source);
@@ -151,7 +150,7 @@ class Writer {
   }
 
   sealOld(): void {
-    if (this.file && isFull(this.file)) this.start(() => this.seal());
+    if (this.file && this.isFull(this.file)) this.start(() => this.seal());
   }
 
   async close(): Promise<void> {
@@ -188,7 +187,7 @@ class Writer {
 
   private async write(lines: readonly Buffer[]): Promise<void> {
     await this.room(lines.reduce((sum, block) => sum + block.length, 0));
-    if (this.file && isFull(this.file)) await this.seal();
+    if (this.file && this.isFull(this.file)) await this.seal();
     this.file ??= await createPushFile(this.options.logs, this.source);
     try {
       await this.file.append(lines);
@@ -206,6 +205,10 @@ class Writer {
     if (file) this.options.removal.add(await file.seal());
   }
 
+  private isFull({ size, bornAt }: PushFile): boolean {
+    return size >= SEAL_BYTES || performance.now() - bornAt >= this.options.waits.pushSeal;
+  }
+
   private note(error: unknown): void {
     const { log } = this.options;
     const { source } = this;
@@ -214,8 +217,4 @@ class Writer {
     if (error === null && this.failing) log.info({ source }, 'pushed lines are written again');
     this.failing = error !== null;
   }
-}
-
-function isFull(file: PushFile): boolean {
-  return file.size >= SEAL_BYTES || performance.now() - file.bornAt >= SEAL_MS;
 }

@@ -1,4 +1,6 @@
-import { CLOSE_BRACE, LINE_FEED, OPEN_BRACE, RETURN, SPACE, TAB } from '../records/json-bytes.ts';
+import { JSON_BYTES } from '../records/json-bytes.ts';
+
+const { CLOSE_BRACE, LINE_FEED, OPEN_BRACE, RETURN, SPACE, TAB } = JSON_BYTES;
 
 const SEPARATOR = Buffer.from(',');
 const BLANKS: readonly number[] = [SPACE, TAB, RETURN];

@@ -1,10 +1,12 @@
 import type { Source } from '../../ingest/index.ts';
-import { LINE_FEED } from '../records/json-bytes.ts';
+import { JSON_BYTES } from '../records/json-bytes.ts';
 import type { PushedBody } from './door.ts';
 import type { PushedLines } from './pushed-lines.ts';
 import { AROUND_BYTES, type RewriteOptions, rewriteOf } from './rewrite.ts';
 import { createSplitter } from './splitter.ts';
 import { type Cut, wholeLines } from './whole-lines.ts';
+
+const { LINE_FEED } = JSON_BYTES;
 
 export interface TakeOptions {
   /** True for a body of lines, whatever its first byte is. */

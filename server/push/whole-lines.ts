@@ -1,4 +1,6 @@
-import { LINE_FEED } from '../records/json-bytes.ts';
+import { JSON_BYTES } from '../records/json-bytes.ts';
+
+const { LINE_FEED } = JSON_BYTES;
 
 /** Bytes of a stream of lines: `lines`, each with its newline, or a `piece` of one that is too long to be held. */
 export interface Cut {

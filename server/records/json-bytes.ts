@@ -1,17 +1,20 @@
-// Codes of the characters of JSON's grammar. Readers of bytes and of texts compare with them.
+/** Codes of the characters of JSON's grammar. Readers of bytes and of texts compare with them, each with constants of its own. */
+export const JSON_BYTES = {
+  TAB: 0x09,
+  LINE_FEED: 0x0a,
+  RETURN: 0x0d,
+  SPACE: 0x20,
+  QUOTE: 0x22,
+  COMMA: 0x2c,
+  COLON: 0x3a,
+  OPEN_BRACKET: 0x5b,
+  BACKSLASH: 0x5c,
+  CLOSE_BRACKET: 0x5d,
+  OPEN_BRACE: 0x7b,
+  CLOSE_BRACE: 0x7d,
+} as const;
 
-export const TAB = 0x09;
-export const LINE_FEED = 0x0a;
-export const RETURN = 0x0d;
-export const SPACE = 0x20;
-export const QUOTE = 0x22;
-export const COMMA = 0x2c;
-export const COLON = 0x3a;
-export const OPEN_BRACKET = 0x5b;
-export const BACKSLASH = 0x5c;
-export const CLOSE_BRACKET = 0x5d;
-export const OPEN_BRACE = 0x7b;
-export const CLOSE_BRACE = 0x7d;
+const { TAB, LINE_FEED, RETURN, SPACE } = JSON_BYTES;
 
 /** True for a blank that may stand between the parts of a JSON text. */
 export function isBlank(code: number): boolean {

@@ -1,4 +1,6 @@
-import { BACKSLASH, isBlank, QUOTE, SPACE } from './json-bytes.ts';
+import { isBlank, JSON_BYTES } from './json-bytes.ts';
+
+const { BACKSLASH, QUOTE, SPACE } = JSON_BYTES;
 
 /** A member of a JSON object as it is written. */
 export interface Member {

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RejectedLine, Sink, Source } from '../../ingest/index.ts';
+import { WAITS } from '../waits.ts';
 import type { Clock } from './clock.ts';
 import { type DiskUse, diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
@@ -83,6 +84,8 @@ export interface StoreOptions {
   readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
   readonly clock?: Clock;
+  /** The write-ahead log is written back when nothing has been stored for this long, ms. */
+  readonly idleMs?: number;
   /** How long a query may go on after it was interrupted at its time limit, ms. */
   readonly graceMs?: number;
   /** Called when DuckDB has given the database up, or a query does not stop: nothing helps then but to start anew. */
@@ -209,6 +212,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       statements,
       probe: join(staging, 'probe.ndjson'),
       clock,
+      idleMs: options.idleMs ?? WAITS.checkpoint,
       parallelism: engine.parallelism,
       memory,
       walBytes,

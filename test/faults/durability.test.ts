@@ -247,9 +247,10 @@ describe('retention and restarts', () => {
       withFolder(async (data) => {
         const expectedLines = newExpectedLines();
         const clock = settableClock(library, join(data, 'clock'));
-        const options = { env: { ...clock.env, TAILPOND_RETENTION: '7d' } };
+        const options = {
+          env: { ...clock.env, TAILPOND_RETENTION: '7d', TAILPOND_TEST_WAITS: 'retention=1s' },
+        };
         const old = Array.from({ length: 1000 }, () => expectedLines.line());
-        // Where it was being looked as the clock was set, it is looked again a minute later.
         const holds = (service: Service, counts: Record<string, number>) =>
           eventually(
             async () =>

@@ -6,6 +6,7 @@ import { allSources } from '../../ingest/index.ts';
 import { readToken } from '../../server/auth/root-token.ts';
 import { ConfigError, readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
+import { WAITS } from '../../server/waits.ts';
 import { eventually, spawnService, TOKEN, withFolder, withService } from '../support/helpers.ts';
 
 /** Returns the faults of these settings. */
@@ -56,6 +57,23 @@ describe('settings', () => {
       TAILPOND_MAX_LINE: '',
     };
     expect(set(empty)).to.deep.equal(set({}));
+  });
+
+  it('change what the service waits for, which tests do, and name the waits where one is wrong', () => {
+    const { waits } = set({ TAILPOND_TEST_WAITS: 'settle=100ms, quiet=2s' });
+    expect(waits).to.deep.equal({ ...WAITS, settle: 100, quiet: 2000 });
+    expect(set({}).waits).to.deep.equal(WAITS);
+    for (const wrong of [
+      'settle',
+      'settle=1',
+      'settle=0ms',
+      'nothing=1s',
+      'settle=1s,',
+      'settle=1s;quiet=1s',
+    ])
+      expect(faults({ TAILPOND_TEST_WAITS: wrong })[0]).to.match(
+        /^TAILPOND_TEST_WAITS: expected durations of sweep, quiet, .*, got "/,
+      );
   });
 
   it('cannot be changed afterwards', () => {

@@ -30,7 +30,7 @@ describe('rejected lines in the log', () => {
     mock.timers.enable({ apis: ['setInterval'] });
     const told: object[] = [];
     const warn = ((fields: object) => told.push(fields)) as never;
-    const rejections = createRejectionLog({ warn });
+    const rejections = createRejectionLog({ warn }, 60_000);
     const line = (file: string, reason = 'bad') => ({ file, reason });
     const take = () => told.splice(0);
     rejections.note([line('a'), line('a'), line('b'), line('a', 'worse')]);

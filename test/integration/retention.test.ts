@@ -584,6 +584,7 @@ describe('the schedule of retention', () => {
       limits: unlimited(),
       log: { info: log('info'), warn: log('warn'), error: log('error') },
       timer: clock,
+      everyMs: 60_000,
     });
     await clock.advance(0);
     expect(runs).to.equal(1);

@@ -9,8 +9,7 @@ import { blankLines, type StagedLine, stagedLines } from './staged-lines.ts';
 import type { IngestStatements, SlowPath } from './statements.ts';
 import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.ts';
 
-/** The WAL is written back when nothing has been stored for this long, and at the latest after `CHECKPOINT_MS`. */
-const IDLE_CHECKPOINT_MS = 2000;
+/** The WAL is written back at the latest after this time. */
 const CHECKPOINT_MS = 60_000;
 const CHECKPOINT_RETRY_MS = 1000;
 /** A checkpoint that lacks memory ends the database: where queries hold more than this share, none is made beside SQL of callers. */
@@ -39,6 +38,8 @@ export interface WriterOptions {
   readonly probe: string;
   /** What rows are stamped with, and what tells when to checkpoint. */
   readonly clock: Clock;
+  /** The write-ahead log is written back when nothing has been stored for this long, ms. */
+  readonly idleMs: number;
   /** How many full batches of a source one statement reads. */
   readonly parallelism: number;
   /** DuckDB's memory limit, bytes. */
@@ -92,6 +93,7 @@ export function createWriter({
   statements,
   probe,
   clock,
+  idleMs,
   parallelism,
   memory,
   walBytes,
@@ -315,7 +317,7 @@ export function createWriter({
       exclusive(() => transaction(() => replaceFiles(connection, files, forgotten, clock.now()))),
     files: () => exclusive(() => readFiles(connection)),
     idle: async () => {
-      if (clock.monotonic() - lastStored < IDLE_CHECKPOINT_MS || !isDue(0)) return;
+      if (clock.monotonic() - lastStored < idleMs || !isDue(0)) return;
       await exclusive(checkpoint);
     },
     exclusive: (action) => exclusive(() => action({ transaction, checkpoint })),

@@ -1,107 +1,98 @@
 import { expect } from 'chai';
 import { LONG } from '../../faults/case.ts';
-import { withFolder } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 import { LOG, ROTATED, Simulation } from './simulation/history.ts';
 import { tell, tellAll } from './simulation/tell.ts';
 
 /** One of so many histories of a kind that has some ten thousands is told in a run that is not the long one. */
-const SAMPLE = LONG ? 1 : 10;
+const SAMPLE = LONG ? 1 : 30;
 
 describe('every history of a log and its rotation, with inodes that are used again at once', () => {
-  it('of up to three steps, seen, unseen, met, held or while a listing runs: every line once', async () => {
-    for (const births of [true, false])
+  for (const births of [true, false])
+    it(`of up to three steps, seen, unseen, met, held or while a listing runs, where inodes have ${births ? 'a' : 'no'} birth: every line once`, async () => {
       for (const length of [1, 2, 3])
         await tellAll(length, 6, births, { of: length === 3 ? SAMPLE : 1 });
-  }).timeout(300_000);
+    }).timeout(300_000);
 
-  it('of a copy whose original is rewritten before it was read: every line once', () =>
-    withFolder(async (staging) => {
-      const steps = (['create', 'copy', 'truncate', 'append', 'append'] as const).map((what) => ({
-        do: what,
-        name: LOG,
-      }));
-      expect(await tell(steps, ['unseen', 'met', 'unseen', 'unseen'], true, staging)).to.equal(
-        null,
-      );
+  it('of a copy whose original is rewritten before it was read: every line once', async () => {
+    const steps = (['create', 'copy', 'truncate', 'append', 'append'] as const).map((what) => ({
+      do: what,
+      name: LOG,
     }));
+    expect(await tell(steps, ['unseen', 'met', 'unseen', 'unseen'], true)).to.equal(null);
+  });
 
-  it('of a log that is copied, and replaced while a listing runs: every line once', () =>
-    withFolder(async (staging) => {
-      const steps = [
-        { do: 'create', name: LOG },
-        { do: 'copy', name: LOG },
-        { do: 'append', name: ROTATED },
-        { do: 'replace', name: LOG },
-      ] as const;
-      for (const births of [true, false])
-        for (const first of ['seen', 'unseen', 'met', 'held'] as const) {
-          const after = [first, 'listing', 'unseen'] as const;
-          expect(await tell(steps, after, births, staging)).to.equal(null);
-        }
-    }));
-
-  it('of many logs of one name, each in a folder, that are packed before any was read: every line once', () =>
-    withFolder(async (staging) => {
-      const simulation = new Simulation(staging, true);
-      const names = Array.from({ length: 40 }, (_, n) => `${n}/${LOG}` as const);
-      for (const name of names) await simulation.take({ do: 'append', name });
-      await simulation.hold();
-      for (const name of names) await simulation.take({ do: 'gzip', name });
-      expect(await simulation.look()).to.equal(null);
-    }));
-
-  it('of one log that is packed many times before any was read: every line once', () =>
-    withFolder(async (staging) => {
-      const simulation = new Simulation(staging, true);
-      for (let n = 0; n < 40; n++) {
-        await simulation.take({ do: 'append', name: LOG });
-        await simulation.hold();
-        await simulation.take({ do: 'rename', name: LOG });
-        await simulation.take({ do: 'gzip', name: ROTATED });
-        simulation.disk.rename(`${ROTATED}.gz`, `${LOG}.${100 - n}.gz`);
+  it('of a log that is copied, and replaced while a listing runs: every line once', async () => {
+    const steps = [
+      { do: 'create', name: LOG },
+      { do: 'copy', name: LOG },
+      { do: 'append', name: ROTATED },
+      { do: 'replace', name: LOG },
+    ] as const;
+    for (const births of [true, false])
+      for (const first of ['seen', 'unseen', 'met', 'held'] as const) {
+        const after = [first, 'listing', 'unseen'] as const;
+        expect(await tell(steps, after, births)).to.equal(null);
       }
-      expect(await simulation.look()).to.equal(null);
-    }));
+  });
 
-  it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', () =>
-    withFolder(async (staging) => {
-      const simulation = new Simulation(staging, true);
-      const take = (what: 'create' | 'append' | 'copy' | 'truncate') =>
-        simulation.take({ do: what, name: LOG });
-      await take('create');
-      await take('append');
-      expect(await simulation.look()).to.equal(null);
-      for (const what of ['copy', 'truncate', 'append'] as const) await take(what);
-      // It is open, so that it is seen at once, and its copy later.
-      await simulation.look(0);
-      expect(await simulation.look()).to.equal(null);
-      await take('truncate');
-      await take('append');
-      expect(await simulation.look()).to.equal(null);
-      expect(simulation.warnings).to.have.length(1);
-    }));
+  it('of many logs of one name, each in a folder, that are packed before any was read: every line once', async () => {
+    const simulation = new Simulation(true);
+    const names = Array.from({ length: 40 }, (_, n) => `${n}/${LOG}` as const);
+    for (const name of names) await simulation.take({ do: 'append', name });
+    await simulation.hold();
+    for (const name of names) await simulation.take({ do: 'gzip', name });
+    expect(await simulation.look()).to.equal(null);
+  });
 
-  it('of a log that is put back while nobody looks, since storing takes long: every line once', () =>
-    withFolder(async (staging) => {
-      const simulation = new Simulation(staging, true);
-      const { disk } = simulation;
-      const take = (what: 'create' | 'append' | 'restart' | 'delete') =>
-        simulation.take({ do: what, name: LOG });
-      for (const what of ['create', 'append', 'append', 'append'] as const) await take(what);
-      expect(await simulation.look()).to.equal(null);
-      const whole = disk.text(LOG);
-      const half = whole.lastIndexOf('\n', whole.length / 2) + 1;
-      await take('restart');
-      await take('delete');
-      disk.append(LOG, whole.slice(0, half));
-      await simulation.meet();
-      disk.pass(10_000);
-      disk.append(LOG, whole.slice(half, -10));
-      await simulation.look(0);
-      disk.append(LOG, whole.slice(-10));
-      expect(await simulation.look()).to.equal(null);
-    }));
+  it('of one log that is packed many times before any was read: every line once', async () => {
+    const simulation = new Simulation(true);
+    for (let n = 0; n < 40; n++) {
+      await simulation.take({ do: 'append', name: LOG });
+      await simulation.hold();
+      await simulation.take({ do: 'rename', name: LOG });
+      await simulation.take({ do: 'gzip', name: ROTATED });
+      simulation.disk.rename(`${ROTATED}.gz`, `${LOG}.${100 - n}.gz`);
+    }
+    expect(await simulation.look()).to.equal(null);
+  });
+
+  it('of a log that is copied and truncated between two looks at the folder: it is not said to be read anew', async () => {
+    const simulation = new Simulation(true);
+    const take = (what: 'create' | 'append' | 'copy' | 'truncate') =>
+      simulation.take({ do: what, name: LOG });
+    await take('create');
+    await take('append');
+    expect(await simulation.look()).to.equal(null);
+    for (const what of ['copy', 'truncate', 'append'] as const) await take(what);
+    // It is open, so that it is seen at once, and its copy later.
+    await simulation.look(0);
+    expect(await simulation.look()).to.equal(null);
+    await take('truncate');
+    await take('append');
+    expect(await simulation.look()).to.equal(null);
+    expect(simulation.warnings).to.have.length(1);
+  });
+
+  it('of a log that is put back while nobody looks, since storing takes long: every line once', async () => {
+    const simulation = new Simulation(true);
+    const { disk } = simulation;
+    const take = (what: 'create' | 'append' | 'restart' | 'delete') =>
+      simulation.take({ do: what, name: LOG });
+    for (const what of ['create', 'append', 'append', 'append'] as const) await take(what);
+    expect(await simulation.look()).to.equal(null);
+    const whole = disk.text(LOG);
+    const half = whole.lastIndexOf('\n', whole.length / 2) + 1;
+    await take('restart');
+    await take('delete');
+    disk.append(LOG, whole.slice(0, half));
+    await simulation.meet();
+    disk.pass(10_000);
+    disk.append(LOG, whole.slice(half, -10));
+    await simulation.look(0);
+    disk.append(LOG, whole.slice(-10));
+    expect(await simulation.look()).to.equal(null);
+  });
 
   for (const births of [true, false])
     it(`of four steps, seen, unseen, met or held, where inodes have ${births ? 'a' : 'no'} birth: every line once ${SLOW}`, async () => {

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import type { Staging } from '../../../../ingest/batch/staging.ts';
 import { createStoring } from '../../../../ingest/batch/storing.ts';
 import { Tracker } from '../../../../ingest/identity/tracker.ts';
 import { createRounds } from '../../../../ingest/rounds.ts';
 import type { Batch, FileState, IngestLog, Sink } from '../../../../ingest/types.ts';
+import { INGEST_WAITS } from '../../../../ingest/waits.ts';
 import { SimulatedDisk, SOURCE } from './disk.ts';
 
 /** The log, its rotation, and what a second program makes of it that rotates it, too. */
@@ -41,7 +42,7 @@ export class Simulation {
     warn: (_, message) => this.warnings.push(message),
     error() {},
   };
-  private readonly staging: string;
+  private readonly staged = new Map<string, Buffer>();
   private readonly stored = new Map<string, number>();
   private readonly states = new Map<number, FileState>();
   private readonly made = new Map<string, number>();
@@ -53,8 +54,7 @@ export class Simulation {
   /** Ends the listing that is running. */
   private endListing: (() => Promise<void>) | null = null;
 
-  constructor(staging: string, births: boolean) {
-    this.staging = staging;
+  constructor(births: boolean) {
     this.disk = new SimulatedDisk(births);
   }
 
@@ -226,6 +226,7 @@ export class Simulation {
       this.disk,
       { ...this.sink, record: storing.record },
       this.log,
+      INGEST_WAITS,
     );
     await tracker.files.reload();
     const options = {
@@ -236,9 +237,36 @@ export class Simulation {
       maxLine: 4096,
       formatOf: () => 'json' as const,
       log: this.log,
+      waits: INGEST_WAITS,
     };
     return { tracker, storing, rounds: await createRounds(options) };
   }
+
+  /** Batches are staged in memory. */
+  private readonly staging: Staging = {
+    begin: (path) => {
+      let bytes = Buffer.alloc(0);
+      return {
+        path,
+        get size() {
+          return bytes.length;
+        },
+        async write(more) {
+          bytes = Buffer.concat([bytes, more]);
+        },
+        cut(size) {
+          bytes = bytes.subarray(0, size);
+        },
+        close: async () => {
+          this.staged.set(path, bytes);
+        },
+      };
+    },
+    remove: async (path) => {
+      this.staged.delete(path);
+    },
+    removeAll: async () => this.staged.clear(),
+  };
 
   private readonly sink: Sink = {
     parallelism: 1,
@@ -257,7 +285,7 @@ export class Simulation {
   };
 
   private store({ staging, rejected, files }: Batch): void {
-    const texts = readFileSync(staging, 'utf8').split('\n');
+    const texts = (this.staged.get(staging) ?? '').toString().split('\n');
     for (const { line } of rejected) texts.push(Buffer.from(line).toString());
     for (const text of texts)
       if (text.trim() !== '') this.stored.set(text, (this.stored.get(text) ?? 0) + 1);

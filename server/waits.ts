@@ -1,0 +1,62 @@
+import { INGEST_WAITS, type IngestWaits } from '../ingest/index.ts';
+
+/** How long the service waits for quiet, between two looks, or before it tries again. All are ms. */
+export interface Waits extends IngestWaits {
+  /** The write-ahead log is written back when nothing has been stored for this long. */
+  readonly checkpoint: number;
+  /** Between two looks for rows to settle, … */
+  readonly settle: number;
+  /** … until rows that fill no run get their columns, too, … */
+  readonly settleIdle: number;
+  /** … and after a failure. */
+  readonly settleRetry: number;
+  /** The age of a push file at which the next lines go into another one. */
+  readonly pushSeal: number;
+  /** Between two looks for push files to seal. */
+  readonly pushLook: number;
+  /** Between two looks for push files whose lines are stored. */
+  readonly pushRemoval: number;
+  /** Between two runs of retention. */
+  readonly retention: number;
+  /** Between two checks of the tables that rows are forwarded to. */
+  readonly forwardCheck: number;
+  /** The longest pause before rows are forwarded again that could not be forwarded. */
+  readonly forwardRetry: number;
+  /** The head of a request is whole within this time from the connection or from its first byte. */
+  readonly requestHead: number;
+  /** A body that holds no lines is whole within this time. */
+  readonly requestBody: number;
+  /** An answer of which nothing was read in this time is dropped. */
+  readonly answerRead: number;
+  /** Between two reports of rejected lines of one file. */
+  readonly rejections: number;
+}
+
+export const WAITS: Waits = {
+  ...INGEST_WAITS,
+  checkpoint: 2000,
+  settle: 5000,
+  settleIdle: 30_000,
+  settleRetry: 60_000,
+  pushSeal: 10_000,
+  pushLook: 1000,
+  pushRemoval: 2000,
+  retention: 60_000,
+  forwardCheck: 60_000,
+  forwardRetry: 30_000,
+  requestHead: 10_000,
+  requestBody: 15_000,
+  answerRead: 30_000,
+  rejections: 60_000,
+};
+
+/** Reads changes to the waits, `settle=100ms,quiet=1s`, or returns null where a name or a duration is wrong. */
+export function parseWaits(text: string): Waits | null {
+  const changed: Record<string, number> = {};
+  for (const part of text.split(',')) {
+    const [, name = '', number, unit] = /^\s*([a-zA-Z]+)=(\d{1,6})(ms|s)\s*$/.exec(part) ?? [];
+    if (!(name in WAITS) || number === '0') return null;
+    changed[name] = Number(number) * (unit === 's' ? 1000 : 1);
+  }
+  return { ...WAITS, ...changed };
+}

@@ -5,7 +5,7 @@ import { CORE } from './core-cases.ts';
 /** The cases of this suite and what became of them, for the table at its end. */
 const table: CaseRow[] = [];
 
-/** `npm run test:faults -- --long`: with the cases that take minutes, and larger numbers in the others. */
+/** Set by `npm run test:long`: the cases that take minutes run, too, and others have larger numbers. */
 export const LONG = process.env.TAILPOND_TEST_LONG === '1';
 
 export interface CaseOptions {

@@ -1,6 +1,6 @@
 /**
  * The cases that `npm test` keeps: at least one for each promise in docs/reliability.md. All others are tagged as slow;
- * `npm run test:all` runs them, too.
+ * `npm run test:slow` runs them.
  */
 export const CORE: ReadonlySet<string> = new Set([
   // Half a line, a line after a last line without its newline.

@@ -6,14 +6,15 @@ import { PARSE } from '../../server/endpoints/caller-sql.ts';
 import type { Views } from '../../server/endpoints/query-file.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { randomOf } from '../bench/random.ts';
+import { LONG } from '../faults/case.ts';
 import { type Served, type TestStore, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { oddLines, oddStatement } from '../support/odd-records.ts';
 
 const ROWS = 2000;
-const STATEMENTS = 60;
+const STATEMENTS = LONG ? 60 : 25;
 /** Rows of any shape, each of a project of its own, and how many questions they are asked. */
 const ODD = 150;
-const PAIRS = 200;
+const PAIRS = LONG ? 200 : 60;
 
 async function ask({ http }: Served, sql: string): Promise<string[]> {
   const { body, status } = await http

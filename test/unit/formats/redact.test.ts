@@ -227,7 +227,7 @@ describe('redact', () => {
       '4111%20',
       '&token=',
     ]) {
-      expect(redact(start.repeat(1_000_000))).to.be.a('string');
+      expect(redact(start.repeat(200_000))).to.be.a('string');
     }
   });
 });

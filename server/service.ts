@@ -154,7 +154,7 @@ export async function runService(
       maxLine: config.maxLine,
       defaultProject: config.defaultProject,
       minFree: config.minFree,
-      idleMs: waits.checkpoint,
+      waits,
       mostBytes: config.clickhouse ? config.maxBytes : Number.POSITIVE_INFINITY,
       members: membersOf(config),
       onFatal: (error) => crash(error, 'the database has given up'),

@@ -1,9 +1,13 @@
 import { INGEST_WAITS, type IngestWaits } from '../ingest/index.ts';
 
-/** How long the service waits for quiet, between two looks, or before it tries again. All are ms. */
+/** How long the service waits for quiet, between two looks, or before it tries again: ms, but for bytes. */
 export interface Waits extends IngestWaits {
   /** The write-ahead log is written back when nothing has been stored for this long. */
   readonly checkpoint: number;
+  /** The write-ahead log is written back by a COMMIT that finds so many bytes in it. */
+  readonly checkpointBytes: number;
+  /** A query may go on this long after it was interrupted at its time limit. */
+  readonly queryGrace: number;
   /** Between two looks for rows to settle, … */
   readonly settle: number;
   /** … until rows that fill no run get their columns, too, … */
@@ -26,6 +30,8 @@ export interface Waits extends IngestWaits {
   readonly requestHead: number;
   /** A body that holds no lines is whole within this time. */
   readonly requestBody: number;
+  /** A request with lines is whole within this time. */
+  readonly pushBody: number;
   /** An answer of which nothing was read in this time is dropped. */
   readonly answerRead: number;
   /** Between two reports of rejected lines of one file. */
@@ -35,6 +41,10 @@ export interface Waits extends IngestWaits {
 export const WAITS: Waits = {
   ...INGEST_WAITS,
   checkpoint: 2000,
+  // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
+  checkpointBytes: 256e6,
+  // Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value.
+  queryGrace: 15_000,
   settle: 5000,
   settleIdle: 30_000,
   settleRetry: 60_000,
@@ -46,17 +56,23 @@ export const WAITS: Waits = {
   forwardRetry: 30_000,
   requestHead: 10_000,
   requestBody: 15_000,
+  // 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer.
+  pushBody: 60_000,
   answerRead: 30_000,
   rejections: 60_000,
 };
 
-/** Reads changes to the waits, `settle=100ms,quiet=1s`, or returns null where a name or a duration is wrong. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, MB: 1e6 };
+
+/** Reads changes to the waits, `settle=100ms,checkpointBytes=40MB`, or returns null where a name or a value is wrong. */
 export function parseWaits(text: string): Waits | null {
   const changed: Record<string, number> = {};
   for (const part of text.split(',')) {
-    const [, name = '', number, unit] = /^\s*([a-zA-Z]+)=(\d{1,6})(ms|s)\s*$/.exec(part) ?? [];
-    if (!(name in WAITS) || number === '0') return null;
-    changed[name] = Number(number) * (unit === 's' ? 1000 : 1);
+    const [, name = '', number, unit] = /^\s*([a-zA-Z]+)=(\d{1,6})(ms|s|MB)\s*$/.exec(part) ?? [];
+    const factor = unit && UNITS[unit];
+    if (!(name in WAITS) || !factor || number === '0') return null;
+    if ((unit === 'MB') !== name.endsWith('Bytes')) return null;
+    changed[name] = Number(number) * factor;
   }
   return { ...WAITS, ...changed };
 }

@@ -12,8 +12,6 @@ import type { Waits } from '../waits.ts';
 import { SECURITY_HEADERS } from './browser-headers.ts';
 import { sendProblem } from './problem.ts';
 
-/** A request with lines must be whole within this time: 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer. */
-const PUSH_MS = 60_000;
 /** How often Node looks for those that are late; with its default of 30 s they would be closed up to half a minute later. */
 const CHECK_MS = 1000;
 /** Without a request in this time a connection is closed. */
@@ -34,13 +32,13 @@ const REFUSED_MS = 1000;
  */
 export function createHttpServer(
   maxConnections: number,
-  waits: Pick<Waits, 'requestHead' | 'requestBody' | 'answerRead'>,
+  waits: Pick<Waits, 'requestHead' | 'requestBody' | 'pushBody' | 'answerRead'>,
   answer: RequestListener,
 ): Server {
   const server = createServer(
     {
       headersTimeout: waits.requestHead,
-      requestTimeout: PUSH_MS,
+      requestTimeout: waits.pushBody,
       connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEAD_BYTES,
@@ -73,7 +71,7 @@ export function createHttpServer(
 
 const late = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
-/** Lets the body of a request come in slowly, for `PUSH_MS`: it brings lines, from a client that may push some. */
+/** Lets the body of a request come in slowly, for `waits.pushBody`: it brings lines, from a client that may push some. */
 export function allowLongBody(request: IncomingMessage): void {
   clearTimeout(late.get(request));
 }

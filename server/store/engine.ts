@@ -5,6 +5,7 @@ import { isMainThread } from 'node:worker_threads';
 import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
 import { textDecoder } from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import type { Capacity } from '../../ingest/index.ts';
+import { WAITS } from '../waits.ts';
 import { endsTorn, refuseLoneLog, refuseTruncated, whyNotOpened } from './errors.ts';
 import { isLocked } from './lock.ts';
 import { cutOff, damagedCommit, type TornCommit, tornCommit } from './torn-log.ts';
@@ -18,6 +19,8 @@ export interface EngineOptions {
   readonly temporary: string;
   /** DuckDB's `memory_limit`, bytes. */
   readonly memory: number;
+  /** A COMMIT that finds so many bytes in the write-ahead log writes it back; by default `WAITS.checkpointBytes`. */
+  readonly checkpointBytes?: number;
   /** Nothing is written, the write-ahead log is not written back, and a database that is not there is not made. */
   readonly readOnly?: boolean;
   /** Called with a commit that was cut off the write-ahead log, since a kill or a loss of power had left a part of it. */
@@ -90,8 +93,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     if (!options.readOnly && !existsSync(options.database)) await makeDatabase(options.database);
     const open = () =>
       attached(options, {
-        // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
-        checkpoint_threshold: '256MB',
+        checkpoint_threshold: `${options.checkpointBytes ?? WAITS.checkpointBytes}B`,
         memory_limit: `${options.memory}B`,
         threads: String(threads),
         temp_directory: options.temporary,

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RejectedLine, Sink, Source } from '../../ingest/index.ts';
-import { WAITS } from '../waits.ts';
+import { WAITS, type Waits } from '../waits.ts';
 import type { Clock } from './clock.ts';
 import { type DiskUse, diskGuard, freeBytesOf } from './disk.ts';
 import { openEngine } from './engine.ts';
@@ -84,10 +84,7 @@ export interface StoreOptions {
   readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
   readonly clock?: Clock;
-  /** The write-ahead log is written back when nothing has been stored for this long, ms. */
-  readonly idleMs?: number;
-  /** How long a query may go on after it was interrupted at its time limit, ms. */
-  readonly graceMs?: number;
+  readonly waits?: Pick<Waits, 'checkpoint' | 'checkpointBytes' | 'queryGrace'>;
   /** Called when DuckDB has given the database up, or a query does not stop: nothing helps then but to start anew. */
   readonly onFatal: (error: Error) => void;
   /** Called once a query goes on long after it was interrupted, `onFatal` without it: it has a thread for good. */
@@ -116,9 +113,6 @@ const ENTRY_TURNS: TurnsOptions = {
   waiting: QUEUE,
   ofOwner: { running: 2, waiting: 48 },
 };
-
-/** Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value. */
-const GRACE_MS = 15_000;
 
 export interface Store
   extends Omit<QueryPool, 'drained' | 'hold' | 'resume' | 'endRunning'>,
@@ -174,7 +168,7 @@ export interface Store
  * cannot be opened, and leaves it as it is.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { folder, sql, memory, maxLine, minFree } = options;
+  const { folder, sql, memory, maxLine, minFree, waits = WAITS } = options;
   const clock = options.clock ?? { now: Date.now, monotonic: () => performance.now() };
   const database = join(folder, 'tailpond.duckdb');
   const staging = join(folder, 'staging');
@@ -185,6 +179,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     folders: [staging, shipments],
     temporary: join(folder, 'tmp'),
     memory,
+    checkpointBytes: waits.checkpointBytes,
     onTornCommit: options.onTornCommit,
   });
   try {
@@ -197,7 +192,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const walBytes = () => statSync(`${database}.wal`, { throwIfNoEntry: false })?.size ?? 0;
     const statements = ingestStatements(ingest, maxLine, options.defaultProject ?? {});
     const ends = {
-      graceMs: options.graceMs ?? GRACE_MS,
+      graceMs: waits.queryGrace,
       onStuck: options.onStuck ?? options.onFatal,
     };
     const readers = await openQueryPool(engine, { running: READERS, waiting: QUEUE, ...ends });
@@ -212,7 +207,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       statements,
       probe: join(staging, 'probe.ndjson'),
       clock,
-      idleMs: options.idleMs ?? WAITS.checkpoint,
+      idleMs: waits.checkpoint,
       parallelism: engine.parallelism,
       memory,
       walBytes,

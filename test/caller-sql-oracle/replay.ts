@@ -31,16 +31,17 @@ export interface Report {
 
 /**
  * Sends each request, one after the other. Where the entries are known that the service holds, what comes back is held
- * against what must, in each of the windows.
+ * against what must, in each of the windows that `windowsOf` gives for its number.
  */
 export async function replay(
   target: Target,
   requests: readonly Request[],
   events?: readonly Event[],
+  windowsOf: (n: number) => readonly Window[] = () => WINDOWS,
 ): Promise<Report> {
   const failures: Failure[] = [];
   const count = { ran: 0, known: 0, right: 0, refusable: 0, refused: 0 };
-  for (const request of requests) {
+  for (const [n, request] of requests.entries()) {
     const fail = (message: string) => failures.push({ name: request.name, message });
     if (request.refused) {
       count.refusable++;
@@ -54,7 +55,11 @@ export async function replay(
     }
     const isKnown = events !== undefined && request.rows !== undefined;
     if (isKnown) count.known++;
-    const fault = await faultOfAnswer(target, request, isKnown ? events : undefined);
+    const fault = await faultOfAnswer(
+      target,
+      request,
+      isKnown ? { events, windows: windowsOf(n) } : undefined,
+    );
     if (fault) fail(fault.message);
     if (!fault?.isRefusal) count.ran++;
     if (isKnown && !fault) count.right++;
@@ -65,14 +70,14 @@ export async function replay(
 async function faultOfAnswer(
   target: Target,
   { sql, rows }: Request,
-  events: readonly Event[] | undefined,
+  known: { readonly events: readonly Event[]; readonly windows: readonly Window[] } | undefined,
 ): Promise<{ message: string; isRefusal: boolean } | undefined> {
-  for (const window of events ? WINDOWS : [{}]) {
+  for (const window of known?.windows ?? [{}]) {
     const { status, body } = await send(target, sql, window);
     if (status !== 200 || !Array.isArray(body.result))
       return { message: `expected rows, ${told(status, body)}`, isRefusal: true };
-    if (!events || !rows) continue;
-    const message = difference(body.result, rows(datasetOf(events, window)));
+    if (!known || !rows) continue;
+    const message = difference(body.result, rows(datasetOf(known.events, window)));
     if (message) return { message: `${windowed(window)}${message}`, isRefusal: false };
   }
   return undefined;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import { deadlineIn } from '../../server/deadline.ts';
 import { openStore } from '../../server/store/index.ts';
+import { WAITS } from '../../server/waits.ts';
 import {
   eventually,
   type Service,
@@ -19,9 +20,9 @@ import { newExpectedLines } from './expected-lines.ts';
 import { injected } from './injected.ts';
 import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
-const LIMIT_MS = 5000;
+const LIMIT_MS = 2000;
 /** How long a service lets a query go on after that: docs/install.md. */
-const GRACE_MS = 15_000;
+const GRACE_MS = 4000;
 
 describe('an end that was not asked for', () => {
   for (const [id, fault] of [
@@ -52,7 +53,7 @@ describe('an end that was not asked for', () => {
           memory: 400e6,
           maxLine: 1024,
           minFree: 0,
-          graceMs: 3000,
+          waits: { ...WAITS, queryGrace: 500 },
           onFatal: (error) => fatal.push(error.message),
         });
         const fails = (sql: string) =>
@@ -64,9 +65,9 @@ describe('an end that was not asked for', () => {
           await fails('select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)');
           expect(fatal).to.deep.equal([]);
           // One call of a function on one value, in which nobody looks for interrupts.
-          await fails(`select levenshtein(repeat('a', 60000), repeat('b', 60000))`);
+          await fails(`select levenshtein(repeat('a', 40000), repeat('b', 40000))`);
           await eventually(() => expect(fatal).to.have.length(1));
-          expect(fatal[0]).to.match(/a query goes on 3000 ms after it was interrupted/);
+          expect(fatal[0]).to.match(/a query goes on 500 ms after it was interrupted/);
         } finally {
           await store.shutdown();
         }
@@ -80,6 +81,7 @@ describe('a query of a running service that no interrupt ends', () => {
       ...options.env,
       TAILPOND_ENDPOINTS: join(ROOT, 'test/faults/fixtures/endpoints'),
       TAILPOND_QUERY_TIMEOUT: `${LIMIT_MS}ms`,
+      TAILPOND_TEST_WAITS: `queryGrace=${GRACE_MS}ms`,
     },
   });
   /** The status of its answer, or that there was none. */
@@ -177,7 +179,7 @@ describe('a stop', () => {
   faultCase('D13d', 'SIGTERM at any moment of a start', () =>
     withFolder(async (data) => {
       const expectedLines = newExpectedLines();
-      for (let afterMs = 100; afterMs <= 1000; afterMs += 100) {
+      for (let afterMs = 100; afterMs <= 1000; afterMs += LONG ? 100 : 300) {
         dropLines(data, expectedLines, 100);
         const { child, errors } = spawnService(data);
         const ended = once(child, 'exit');
@@ -188,7 +190,7 @@ describe('a stop', () => {
         expect(code ?? signal, errors.join('\n')).to.be.oneOf([0, 'SIGTERM']);
       }
       // Once the store is open, which the socket tells, and before it can be asked.
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < (LONG ? 5 : 2); round++) {
         const socket = join(data, 'store', 'control.sock');
         rmSync(socket, { force: true });
         const { child, errors } = spawnService(data);
@@ -209,7 +211,7 @@ describe('memory that ends', () => {
     () =>
       withFolder(async (data) => {
         const expectedLines = newExpectedLines();
-        for (let i = 0; i < 150; i++) dropLines(data, expectedLines, 2000);
+        for (let i = 0; i < 60; i++) dropLines(data, expectedLines, 2000);
         const { child, log, errors } = spawnService(data, {
           inside: ['prlimit', '--data=400000000'],
           env: { TAILPOND_MEMORY: '400MB' },

@@ -81,23 +81,27 @@ describe('a full disk', () => {
     'tmpfs',
     () =>
       withFolder((data) =>
-        withTmpfs(join(data, 'store'), 1000, async () => {
+        withTmpfs(join(data, 'store'), 200, async () => {
           const expectedLines = newExpectedLines();
-          // More than the threshold of 256 MB, all there from the beginning: a pause would be one in which the log is written back.
-          for (let block = 0; block < 40; block++) {
+          // More than the threshold, all there from the beginning: a pause would be one in which the log is written back.
+          for (let block = 0; block < 10; block++) {
             const lines = Array.from({ length: 1000 }, () =>
               expectedLines.line('edge_logs', randomBytes(7000).toString('base64')),
             );
             drop(data, 'edge_logs/a.ndjson', lines.join(''));
           }
           // Room for the log, not for its checkpoint beside it.
-          fill(data, 400e6);
-          await serve(data, async (service) => {
-            await eventually(() => expect(service.child.exitCode).to.equal(1), 90_000);
-            const fatal = service.log.filter(({ level }) => level === 60);
-            // A COMMIT fails, not an idle service. Whether its lines are durable is for the next start to find out.
-            expect(JSON.stringify(fatal)).to.match(/CommitError.*Checkpoint failed/);
-          });
+          fill(data, 64e6);
+          await withService(
+            data,
+            async (service) => {
+              await eventually(() => expect(service.child.exitCode).to.equal(1), 90_000);
+              const fatal = service.log.filter(({ level }) => level === 60);
+              // A COMMIT fails, not an idle service. Whether its lines are durable is for the next start to find out.
+              expect(JSON.stringify(fatal)).to.match(/CommitError.*Checkpoint failed/);
+            },
+            { env: { ...UNGUARDED.env, TAILPOND_TEST_WAITS: 'checkpointBytes=40MB' } },
+          );
           free(data);
           await endsWhole(data, expectedLines, UNGUARDED);
         }),
@@ -376,7 +380,12 @@ describe('a disk that is nearly full', () => {
       withDisk(async (data) => {
         const expectedLines = newExpectedLines();
         const clock = settableClock(library, join(data, 'clock'));
-        const env = { ...clock.env, TAILPOND_MIN_FREE: '18MB', TAILPOND_MAX_DISK: '24MB' };
+        const env = {
+          ...clock.env,
+          TAILPOND_MIN_FREE: '18MB',
+          TAILPOND_MAX_DISK: '24MB',
+          TAILPOND_TEST_WAITS: 'retention=1s',
+        };
         // All before the service starts: a checkpoint in the midst of them would leave free blocks in the file, which count as room.
         const old = dropKilobytes(data, expectedLines, 45_000);
         await run(
@@ -398,7 +407,6 @@ describe('a disk that is nearly full', () => {
             // The newest hour is kept whatever the size.
             clock.set(1);
             // Nothing is asked meanwhile: a query that runs in the checkpoint would put off that the space comes back.
-            // It is looked once a minute what is to be removed.
             await eventually(
               () =>
                 expect(service.log.map(({ msg }) => msg)).to.include(

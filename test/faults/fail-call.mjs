@@ -56,7 +56,7 @@ function failing(library) {
       throw new Error('Injected Error: this appender was made to fail');
     });
     setFlagsFromString('--expose_gc');
-    setInterval(runInNewContext('gc'), 30).unref();
+    setInterval(runInNewContext('gc'), 150).unref();
   }
   // The library's own functions are called on the library alone.
   return new Proxy(

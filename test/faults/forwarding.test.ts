@@ -40,10 +40,10 @@ import { drop, dropLines, startWriter } from './lines.ts';
 const EX_CONFIG = 78;
 /** Each of them three nodes, and so long. */
 const CHAOS_RUNS = LONG ? 20 : 1;
-const CHAOS_MS = 40_000;
-const STEP_KILLS = LONG ? 10 : 2;
-/** The answer to a shipment comes after a minute, those to other requests at once. */
-const HELD: Fate = { holdReplyMs: 60_000, afterRequest: 40_000 };
+const CHAOS_MS = LONG ? 40_000 : 8000;
+const STEP_KILLS = LONG ? 10 : 1;
+/** The answer to a shipment comes late, those to other requests at once. */
+const HELD: Fate = { holdReplyMs: LONG ? 60_000 : 7000, afterRequest: 40_000 };
 const AFTER_DAYS =
   'a node in doubt comes back after days, to a server that has forgotten it: each line is there once';
 const TOKEN_ALONE =
@@ -251,7 +251,7 @@ describe('rows that are forwarded to ClickHouse', () => {
 
   clickhouseCase(
     'F08',
-    'an answer that comes after a minute: the rows are there once, and leave the store then',
+    'an answer that comes late: the rows are there once, and leave the store then',
     async (server, folder) => {
       const data = join(folder, 'data');
       const expected = newExpectedLines();
@@ -265,7 +265,7 @@ describe('rows that are forwarded to ClickHouse', () => {
             await eventually(async () => expect(await rowsOf(server)).to.be.above(0));
             // The rows are there, and the node does not know.
             expect(await edge(service)).to.include({ forwarded: 0 });
-            await delay(45_000);
+            await delay(LONG ? 45_000 : 2000);
             expect(await edge(service)).to.include({ forwarded: 0 });
             fate = 'passes';
             await forwarded(service, expected);

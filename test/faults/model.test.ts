@@ -8,7 +8,7 @@ import { type History, histories, program } from './model/operations.ts';
 import { REGRESSIONS } from './model/regressions.ts';
 import { whyNoMount } from './mounts.ts';
 
-const HISTORIES = LONG ? 501 : 39;
+const HISTORIES = LONG ? 501 : 6;
 /** At a time, each with a service and a folder of its own. */
 const SIDE_BY_SIDE = 3;
 /** How long a history that failed is made shorter. */

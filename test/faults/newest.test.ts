@@ -8,8 +8,8 @@ import { SLOW } from '../support/slow.ts';
 import { LONG } from './case.ts';
 
 /** At least so often each question is asked, and for as long as files come. */
-const TIMES = 20;
-const FILES = LONG ? 28 : 20;
+const TIMES = LONG ? 20 : 8;
+const FILES = LONG ? 28 : 12;
 const LINES = 20_000;
 /** Files that are stored before the first question. */
 const FIRST = 7;
@@ -88,7 +88,7 @@ describe(`the newest entries, under bulk ingest and checkpoints ${SLOW}`, functi
           for (let i = FIRST; i < FILES; i++) {
             drop();
             // A pause is long enough for the checkpoint of an idle service, every third time.
-            await delay(i % 3 === 0 ? 4000 : 700);
+            await delay(i % 3 === 0 ? 1000 : 300);
           }
           coming = false;
         };

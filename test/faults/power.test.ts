@@ -23,7 +23,7 @@ describe('a disk that goes away', () => {
           const expectedLines = newExpectedLines();
           const writer = startWriter(data, expectedLines);
           try {
-            for (let i = 0; i < (LONG ? 40 : 8); i++) {
+            for (let i = 0; i < (LONG ? 40 : 3); i++) {
               // A backlog, too: its row groups go to the database file past the log.
               if (i % 4 === 1) for (let n = 0; n < 60; n++) dropLines(data, expectedLines, 2000);
               await withService(

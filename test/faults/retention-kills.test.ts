@@ -20,10 +20,12 @@ import { drop, dropLines, ledger, startWriter } from './lines.ts';
 
 const SOURCES = ['edge_logs', 'auth_logs'] as const;
 /** Rows that are too old: three row groups and one, each with a part of the next one that younger rows share. */
-const OLD_ROWS = { edge_logs: 400_000, auth_logs: 150_000 };
+const OLD_ROWS = LONG
+  ? { edge_logs: 400_000, auth_logs: 150_000 }
+  : { edge_logs: 100_000, auth_logs: 50_000 };
 const OLD_REJECTED = 300;
 const OLD = OLD_ROWS.edge_logs + OLD_ROWS.auth_logs + SOURCES.length * OLD_REJECTED;
-const ROUNDS = LONG ? 10 : 2;
+const ROUNDS = LONG ? 10 : 1;
 const KILLS = 3;
 const OPTIONS = { env: { TAILPOND_RETENTION: '30d' } };
 

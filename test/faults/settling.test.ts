@@ -17,8 +17,10 @@ import { allStored, drop, endsWhole, whileItLives } from './lines.ts';
 import { mountCase, withTmpfs } from './mounts.ts';
 
 const ROWS = 130_000;
-const KILLS = LONG ? 40 : 8;
-const FILLS = LONG ? 20 : 4;
+const KILLS = LONG ? 40 : 3;
+const FILLS = LONG ? 20 : 2;
+/** Looks for rows to settle come soon after each other. */
+const SOON = { TAILPOND_TEST_WAITS: 'settle=500ms' };
 const DISK_MB = 300;
 
 /** Drops lines of 50 projects, whose ids, messages and metadata tell which belong together. */
@@ -50,13 +52,17 @@ describe('settling', () => {
         dropLines(ROWS);
         const settledRows: number[] = [];
         for (let kill = 0; kill < KILLS; kill++) {
-          await withService(data, async (service) => {
-            dropLines(500);
-            await allStored(service, expectedLines);
-            dropLines(500);
-            await amidSettling(service, kill, random);
-            await service.end('SIGKILL');
-          });
+          await withService(
+            data,
+            async (service) => {
+              dropLines(500);
+              await allStored(service, expectedLines);
+              dropLines(500);
+              await amidSettling(service, kill, random);
+              await service.end('SIGKILL');
+            },
+            { env: SOON },
+          );
           settledRows.push(await whole(data));
         }
         const amid = settledRows.filter((rows) => rows > 0 && rows < ROWS);
@@ -88,7 +94,7 @@ describe('settling', () => {
                 await amidSettling(service, time, random);
                 // Less than a run needs in the write-ahead log.
                 fill(join(data, 'store'), Math.floor(1e6 * random()));
-                await delay(4000);
+                await delay(2000);
                 await whileItLives(service, async () => {
                   free(join(data, 'store'));
                   dropLines(500);
@@ -96,7 +102,7 @@ describe('settling', () => {
                   await service.end('SIGTERM');
                 });
               },
-              { env: { TAILPOND_MIN_FREE: 'off' } },
+              { env: { ...SOON, TAILPOND_MIN_FREE: 'off' } },
             );
             free(join(data, 'store'));
             settledRows.push(await whole(data));
@@ -113,7 +119,7 @@ describe('settling', () => {
 
 /** The first time until rows have been settled, of which there are more; later for some seconds, in which some of what is left is. */
 async function amidSettling(service: Service, time: number, random: () => number): Promise<void> {
-  if (time > 0) return delay(5000 + random() * 5000);
+  if (time > 0) return delay(500 + random() * 1500);
   await eventually(async () => {
     const text = await (
       await fetch(`${service.url}/metrics`, { headers: { 'X-API-KEY': TOKEN } })

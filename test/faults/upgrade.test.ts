@@ -12,7 +12,7 @@ import { drop, dropLines, endsWhole } from './lines.ts';
 import { OLDER, unpackOlder } from './older-store.ts';
 
 const NEWEST = readdirSync(join(ROOT, 'sql', 'schema')).length;
-const COPIES = LONG ? 17 : 4;
+const COPIES = LONG ? 17 : 2;
 const KILLS = 3;
 /** So long it takes to open the engine, a little more until the first step is committed. */
 const OPENING_MS = 50;

@@ -95,7 +95,7 @@ describe('retention', function () {
       await invariant(store);
     }));
 
-  it('keeps the filter of each of many settled runs, and removes it with its rows', () =>
+  it(`keeps the filter of each of many settled runs, and removes it with its rows ${SLOW}`, () =>
     withSimulated(async (store, clock) => {
       const RUNS = 70;
       const texts: string[] = [];

@@ -198,7 +198,7 @@ export async function withStore<T>(
     members: withMembers({ ...NO_MEMBERS, ...settings.members }),
     maxLine: settings.maxLine ?? 1024 * 1024,
     minFree: settings.minFree ?? 0,
-    idleMs: waitsOf(settings).checkpoint,
+    waits: waitsOf(settings),
     ...(settings.storeClock ? { clock: settings.storeClock } : {}),
     onFatal(error) {
       throw error;

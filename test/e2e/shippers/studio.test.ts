@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
-import { STRANGE_PROJECT } from '../../caller-sql-oracle/events.ts';
+import { WINDOWS } from '../../caller-sql-oracle/dataset.ts';
+import { type Event, STRANGE_PROJECT } from '../../caller-sql-oracle/events.ts';
 import { OWN } from '../../caller-sql-oracle/own/index.ts';
-import { type Failure, replay } from '../../caller-sql-oracle/replay.ts';
-import { requestsOf } from '../../caller-sql-oracle/request.ts';
+import { type Failure, replay, type Target } from '../../caller-sql-oracle/replay.ts';
+import { type Request, requestsOf } from '../../caller-sql-oracle/request.ts';
 import { withEntries } from '../../caller-sql-oracle/with-entries.ts';
 import { whyNoClickHouse, withClickHouse } from '../../clickhouse/server.ts';
 import { makeTables } from '../../clickhouse/tables.ts';
+import { LONG } from '../../faults/case.ts';
 import { withFolder } from '../../support/helpers.ts';
 import { missing } from '../../support/missing.ts';
 import { SLOW } from '../../support/slow.ts';
@@ -16,69 +18,96 @@ import { SLOW } from '../../support/slow.ts';
 /** Requests of Supabase Studio, which are another project's and stand beside this one where they are at hand. */
 const FOLDER = join(ROOT, '../shared/studio-queries');
 
-describe(`requests in the dialect of Supabase Studio ${SLOW}`, function () {
-  this.timeout(300_000);
+/** The requests are sent in so many tests of one service, so that none takes long. */
+const PARTS = 6;
+const REQUESTS = existsSync(FOLDER) ? [...OWN, ...requestsOf(FOLDER)] : OWN;
+/** One of so many requests goes to ClickHouse, which takes ten times as long. */
+const SAMPLE = LONG ? 1 : 4;
 
-  it('answer the right rows, or say what is wrong with them', () =>
-    withEntries(async (target, events) => {
-      const { failures } = await replay(target, OWN, events);
-      expect(named(failures)).to.deep.equal([]);
-    }));
+describe(`requests in the dialect of Supabase Studio ${SLOW}`, () => {
+  // Each request is asked in one window where rows are settled, and in the other one where they are not.
+  asked('answer the right rows, or say what is wrong with them', REQUESTS, 0, withEntries, true);
+  asked(
+    'answer the same when rows are settled',
+    REQUESTS,
+    1,
+    (action) => withEntries(action, { settled: true }),
+    false,
+  );
 
-  it('answer the same when rows are settled', () =>
-    withEntries(
-      async (target, events) => {
-        const { failures } = await replay(target, OWN, events);
-        expect(named(failures)).to.deep.equal([]);
-      },
-      { settled: true },
-    ));
-
-  it('are answered whatever values the entries hold', () =>
-    withEntries(async (target) => {
-      const { failures } = await replay({ ...target, project: STRANGE_PROJECT }, OWN);
-      expect(named(failures)).to.deep.equal([]);
-    }));
-
-  if (existsSync(FOLDER))
-    it('answer the right rows when Studio itself sends them', () =>
-      withEntries(async (target, events) => {
-        const { failures } = await replay(target, requestsOf(FOLDER), events);
-        expect(named(failures)).to.deep.equal([]);
-      }));
-
-  if (existsSync(FOLDER))
-    it('answer the right rows when Studio itself sends them and rows are settled', () =>
-      withEntries(
-        async (target, events) => {
-          const { failures } = await replay(target, requestsOf(FOLDER), events);
-          expect(named(failures)).to.deep.equal([]);
-        },
-        { settled: true },
-      ));
-
-  it('answer the right rows when these are forwarded to ClickHouse', function () {
-    // Each of the 476 requests asks ClickHouse in three windows.
-    this.timeout(1_200_000);
-    const reason = whyNoClickHouse();
-    if (reason) return missing(this, 'ClickHouse', reason);
-    const requests = existsSync(FOLDER) ? [...requestsOf(FOLDER), ...OWN] : OWN;
-    return withFolder((folder) =>
-      withClickHouse(folder, async (server) => {
-        await makeTables(server);
-        await withEntries(
-          async (target, events) => {
-            const { failures } = await replay(target, requests, events);
-            expect(named(failures)).to.deep.equal([]);
-            const strange = await replay({ ...target, project: STRANGE_PROJECT }, OWN);
-            expect(named(strange.failures)).to.deep.equal([]);
-          },
-          { clickhouse: server.url },
-        );
-      }),
-    );
-  });
+  const reason = whyNoClickHouse();
+  const forwarded = 'answer the right rows when these are forwarded to ClickHouse';
+  if (reason) {
+    it(forwarded, function () {
+      missing(this, 'ClickHouse', reason);
+    });
+    return;
+  }
+  const first = Math.floor(Math.random() * SAMPLE);
+  const sample = REQUESTS.filter((_, n) => n % SAMPLE === first);
+  asked(
+    `${forwarded}, ${first + 1} of ${SAMPLE}`,
+    sample,
+    first,
+    (action) =>
+      withFolder((folder) =>
+        withClickHouse(folder, async (server) => {
+          await makeTables(server);
+          return withEntries(action, { clickhouse: server.url });
+        }),
+      ),
+    true,
+  );
 });
+
+/**
+ * Sends requests to one service, which `serve` starts: each in the window of its number, from `first` on, or in all of them in the long form.
+ * `withStrange`: also for the project with strange values, of which no answer is known.
+ */
+function asked(
+  title: string,
+  requests: readonly Request[],
+  first: number,
+  serve: (action: (target: Target, events: readonly Event[]) => Promise<void>) => Promise<void>,
+  withStrange: boolean,
+) {
+  describe(title, function () {
+    this.timeout(300_000);
+    let [target, events]: [Target | null, readonly Event[]] = [null, []];
+    let end = () => {};
+    let running: Promise<void> = Promise.resolve();
+    before(
+      () =>
+        new Promise<void>((started, failed) => {
+          running = serve((which, all) => {
+            [target, events] = [which, all];
+            started();
+            return new Promise((ended) => {
+              end = ended;
+            });
+          });
+          running.catch(failed);
+        }),
+    );
+    after(() => {
+      end();
+      return running;
+    });
+
+    for (let part = 0; part < PARTS; part++)
+      it(`in part ${part + 1} of ${PARTS}`, async () => {
+        if (!target) throw new Error('BUG: no service runs');
+        const some = requests.filter((_, n) => n % PARTS === part);
+        const { failures } = await replay(target, some, events, (n) =>
+          LONG ? WINDOWS : WINDOWS.slice((first + n) % WINDOWS.length).slice(0, 1),
+        );
+        expect(named(failures)).to.deep.equal([]);
+        if (!withStrange) return;
+        const strange = await replay({ ...target, project: STRANGE_PROJECT }, some);
+        expect(named(strange.failures)).to.deep.equal([]);
+      });
+  });
+}
 
 function named(failures: readonly Failure[]): string[] {
   return failures.map(({ name, message }) => `${name}: ${message}`);

@@ -63,6 +63,7 @@ for (const shipper of [rsyslog, syslogNg]) {
                 if (way.hup) await stream.sendDuring(shipping, turn);
                 else await stream.burst(shipping).then(turn);
               }
+              await stream.burst(shipping);
               await stream.begun(service);
               service.child.kill('SIGSTOP');
               await turns();

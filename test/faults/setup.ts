@@ -97,39 +97,19 @@ export async function settles(
   expect(failures).to.deep.equal([]);
 }
 
-/** How a service comes to its next part. */
-export type Passage = 'while it runs' | 'over a stop' | 'over a kill -9';
-
-export const PASSAGES: readonly Passage[] = ['while it runs', 'over a stop', 'over a kill -9'];
-
-/** One part of a case after the other, in one life of the service or each in one of its own; `mishap` lies between. */
-export async function through(
+/** Two lives of the service: SIGKILL ends the first, and `mishap` happens to the files before the second begins. */
+export async function overKill(
   { data }: Setup,
-  passage: Passage,
   first: (service: Service) => Promise<void>,
   mishap: () => void | Promise<void>,
   second: (service: Service) => Promise<void>,
   options: SpawnOptions = {},
 ): Promise<void> {
-  if (passage === 'while it runs') {
-    await withService(
-      data,
-      async (service) => {
-        await first(service);
-        await mishap();
-        await second(service);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      },
-      options,
-    );
-    return;
-  }
-  const killed = passage === 'over a kill -9';
   await withService(
     data,
     async (service) => {
       await first(service);
-      expect(await service.end(killed ? 'SIGKILL' : 'SIGTERM')).to.equal(killed ? 'SIGKILL' : 0);
+      expect(await service.end('SIGKILL')).to.equal('SIGKILL');
     },
     options,
   );
@@ -175,12 +155,6 @@ export async function idle(service: Service): Promise<void> {
     await delay(500);
     expect(cpuSeconds(service) - before).to.be.below(0.15);
   });
-}
-
-/** How often the service has called `read`, for files and for whatever else, as the kernel counts. */
-export function reads({ child }: Service): number {
-  const io = readFileSync(`/proc/${child.pid}/io`, 'utf8');
-  return Number(/^syscr: (\d+)$/m.exec(io)?.[1]);
 }
 
 /** Asks `/livez` again and again until `action` ends: it must be answered each time, and gives how often it was. */

@@ -249,11 +249,11 @@ describe('which file it is', () => {
         );
       }));
 
-  it('closes a deleted file although its path is busy', () =>
+  it('closes a deleted file although its path is busy, and keeps its half line', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const file = at(data, 'app.log');
-        writeFileSync(file, line('a'));
+        writeFileSync(file, `${line('a')}{"id":"half`);
         await settles(ingesting, ['a']);
         unlinkSync(file);
         let n = 0;
@@ -262,6 +262,8 @@ describe('which file it is', () => {
           expect(openFiles()).not.to.include(`${realpathSync(file)} (deleted)`);
         }, 30_000);
         await settles(ingesting, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
+        const rejected = await ingesting.rejected();
+        expect(rejected.map((kept) => String(kept.line))).to.deep.equal(['{"id":"half']);
       }),
     )).timeout(300_000);
 
@@ -565,6 +567,39 @@ describe('which file it is', () => {
         if (isDown) rotate();
         await withIngest(data, (ingesting) => settles(ingesting, after));
       }));
+
+  it('stores a log once of which there are copies of several ages, when it begins anew', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const ids = ['first'];
+        appendFileSync(file, line('first'));
+        for (const suffix of ['.1', '.2', '.3']) {
+          appendFileSync(file, line(suffix));
+          ids.push(suffix);
+          await settles(ingesting, ids);
+          copyFileSync(file, file + suffix);
+          await settles(ingesting, ids);
+        }
+        truncateSync(file);
+        appendFileSync(file, line('last'));
+        await settles(ingesting, [...ids, 'last']);
+      }),
+    ));
+
+  it('stores a log once that was copied twice before it was read, beside one that begins alike', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('first'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['first']));
+      appendFileSync(file, text(['a', 'b']));
+      copyFileSync(file, `${file}.1`);
+      writeFileSync(`${file}.2.gz`, gzipSync(readFileSync(file)));
+      const minuteAgo = new Date(Date.now() - 60_000);
+      utimesSync(`${file}.2.gz`, minuteAgo, minuteAgo);
+      writeFileSync(file, line('first'));
+      await withIngest(data, (ingesting) => settles(ingesting, ['first', 'a', 'b']));
+    }));
 
   for (const half of [0, 10, 30])
     it(`knows a packed older copy that was seen when ${half} bytes of it were there`, () =>

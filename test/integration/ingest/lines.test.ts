@@ -98,7 +98,7 @@ describe('a line of a file', () => {
 
   it('does not end at a carriage return alone', async () => {
     const two = `${row('a').trim()}\r${row('b')}`;
-    const { ids, rejected } = await take(two + row('c'));
+    const { ids, rejected } = await take(two + row('c').replace(',', ',\r'));
     expect(ids).to.deep.equal(['c']);
     expect(rejected.map(({ line }) => String(line))).to.deep.equal([two.trim()]);
   });
@@ -190,10 +190,12 @@ describe('a line of a file', () => {
       bad('half', [0xe2, 0x82]),
       row('good', '\u20ac'),
       bad('overlong', [0xc0, 0x80]),
+      bad('longer', [0xe0, 0x80, 0xaf]),
       bad('surrogate', [0xed, 0xa0, 0x80]),
+      bad('beyond', [0xf4, 0x90, 0x80, 0x80]),
       row('z'),
     ]);
-    expect([rows, rejected, repaired]).to.deep.equal([7, [], 4]);
+    expect([rows, rejected, repaired]).to.deep.equal([9, [], 6]);
     expect(messages).to.include({
       a: 'a',
       ff: '<\ufffd>',
@@ -201,8 +203,8 @@ describe('a line of a file', () => {
       good: '\u20ac',
       z: 'z',
     });
-    expect(messages.overlong).to.match(/^<\ufffd+>$/);
-    expect(messages.surrogate).to.match(/^<\ufffd+>$/);
+    for (const id of ['overlong', 'longer', 'surrogate', 'beyond'])
+      expect(messages[id], id).to.match(/^<\ufffd+>$/);
   });
 
   it('keeps the offsets of the lines behind a repaired one', async () => {
@@ -340,6 +342,27 @@ describe('a line of a file', () => {
     expect(messages['29999']).to.equal(`\u20ac\u{1f600}${'\u00e9'.repeat(29_999 % 50)}`);
     expect(Object.values(messages).filter((text) => text.includes('\ufffd'))).to.deep.equal([]);
   });
+});
+
+describe('a character of four bytes', () => {
+  it('is whole at each place that a border between two reads can have in it', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        // Reads are of 1 MiB. Files that differ by a byte at their start have the border at different bytes of a character.
+        const text = '\u{1f600}'.repeat(2000);
+        for (let shift = 0; shift < 4; shift++) {
+          const first = row(`${shift}`, 'x'.repeat(shift) + text);
+          const lines = Array.from({ length: 150 }, (_, n) => row(`${shift}-${n}`, text));
+          ingesting.write(`${SOURCE}/shift-${'abcd'[shift]}.log`, first + lines.join(''));
+        }
+        const ledger = await ingesting.lines(4 * 151, SOURCE);
+        expect(ledger).to.include({ rows: 4 * 151, rejected: 0, repaired: 0 });
+        const messages = (await ingesting.rows(SOURCE)).map(({ event_message }) =>
+          String(event_message).replace(/^x+/, ''),
+        );
+        expect(new Set(messages)).to.deep.equal(new Set([text]));
+      }),
+    ));
 });
 
 describe('a line beyond the limit', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   chownSync,
@@ -21,12 +21,14 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { Source } from '../../../ingest/index.ts';
+import { allSources, type Source } from '../../../ingest/index.ts';
 import { eventually, type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
 
 const SOURCE = 'edge_logs';
@@ -67,10 +69,11 @@ describe('a file that grows', () => {
       }),
     ));
 
-  it('keeps half a line, and the start of a string, for longer than the quiet time', () =>
+  it('keeps half a line, and a value that is no object, for longer than the quiet time', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         ingesting.write(`${SOURCE}/app.log`, line('a').slice(0, 40));
+        ingesting.write(`${SOURCE}/null.log`, 'null');
         // This line is written at the same time, and taken when its quiet time is over.
         ingesting.write(`storage_logs/quiet.log`, line('quiet').trim());
         await ingesting.lines(1, 'storage_logs');
@@ -90,6 +93,46 @@ describe('a file that grows', () => {
           await pause(1);
         }
         await settles(ingesting, ['\u20ac1', '2', '\u{1f600}3']);
+      }),
+    ));
+
+  it('gives every character whole, wherever in it a write ends', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const text = '\u{1f600}\u20ac\u00e9'.repeat(2);
+        const cuts = Array.from({ length: Buffer.byteLength(text) + 1 }, (_, within) => {
+          const bytes = Buffer.from(line(`cut-${within}`, text));
+          const at = bytes.indexOf(text) + within;
+          return [`cut-${within}x.log`, bytes.subarray(0, at), bytes.subarray(at)] as const;
+        });
+        for (const [name, start] of cuts) writeFileSync(at(data, name), start);
+        await passes(ingesting);
+        for (const [name, , rest] of cuts) appendFileSync(at(data, name), rest);
+        await settles(
+          ingesting,
+          cuts.map((_, within) => `cut-${within}`),
+        );
+        const messages = (await ingesting.rows()).map(({ event_message }) => event_message);
+        expect(new Set(messages)).to.deep.equal(new Set([`m${text}`]));
+        expect((await ingesting.ledger()).repaired).to.equal(0);
+      }),
+    ));
+
+  it('is looked at every 25 ms, and is not read again, while half a line stands there', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        writeFileSync(file, line('a') + line('b').slice(0, 40));
+        await holds(ingesting, ['a']);
+        appendFileSync(file, line('b').slice(40, 60));
+        // As long as a file counts as one that has just grown, or half of that.
+        const begin = performance.now();
+        const { looks, reads } = await counting(data, () => pause(500));
+        // A slow machine looks less often. A look that finds other bytes asks for the size again.
+        expect(looks).to.be.within(2, (2 * (performance.now() - begin)) / 25);
+        expect(reads).to.be.below(5);
+        appendFileSync(file, line('b').slice(60));
+        await settles(ingesting, ['a', 'b']);
       }),
     ));
 
@@ -235,6 +278,23 @@ describe('a file that is rotated by renaming', () => {
         appendFileSync(file, line('c'));
         await holds(ingesting, ['a', 'b', 'c']);
         renameSync(`${file}.1`, `${file}.2`);
+        writeSync(old, line('d'));
+        await settles(ingesting, ['a', 'b', 'c', 'd']);
+        closeSync(old);
+      }),
+    ));
+
+  it('gives the lines that are still written to it when it was moved out of the logs folder', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log');
+        const old = openSync(file, 'a');
+        writeSync(old, line('a'));
+        await holds(ingesting, ['a']);
+        renameSync(file, join(data, 'moved.txt'));
+        writeSync(old, line('b'));
+        appendFileSync(file, line('c'));
+        await settles(ingesting, ['a', 'b', 'c']);
         writeSync(old, line('d'));
         await settles(ingesting, ['a', 'b', 'c', 'd']);
         closeSync(old);
@@ -546,21 +606,51 @@ describe('a file that is truncated', () => {
     ));
 
   it('gives the lines of a writer that goes on at its old offset, behind a hole', () =>
-    withFolder((data) =>
-      withIngest(data, async (ingesting) => {
-        const writer = openSync(at(data, 'app.log'), 'w');
-        const ids = ['a', 'b'];
-        writeSync(writer, line('a', 'x'.repeat(900_000)) + line('b', 'x'.repeat(900_000)));
+    withFolder(async (data) => {
+      const writer = openSync(at(data, 'app.log'), 'w');
+      const ids = ['a', 'b'];
+      const goOn = (id: string) => {
+        truncateSync(at(data, 'app.log'), 0);
+        writeSync(writer, line(id));
+        ids.push(id);
+      };
+      writeSync(writer, line('a', 'x'.repeat(900_000)) + line('b', 'x'.repeat(900_000)));
+      await withIngest(data, async (ingesting) => {
         await holds(ingesting, ids);
         for (const id of ['c', 'd', 'e']) {
-          truncateSync(at(data, 'app.log'), 0);
-          writeSync(writer, line(id));
-          ids.push(id);
+          goOn(id);
           await settles(ingesting, ids);
         }
-        closeSync(writer);
-      }),
-    ));
+      });
+      goOn('f');
+      closeSync(writer);
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  it('is read from its start though its size and its times are what they were', () =>
+    withFolder(async (data) => {
+      const second = new Date('2026-11-20T10:00:00Z');
+      const file = at(data, 'app.log');
+      const write = (text: string) => {
+        appendFileSync(file, text);
+        utimesSync(file, second, second);
+      };
+      write('');
+      await withIngest(data, async (ingesting) => {
+        // It was empty when it was first seen.
+        await eventually(() => expect(ingesting.ingest.status().sources[0]?.files).to.equal(1));
+        for (const ids of ['a', 'ab', 'abc']) {
+          write(line(ids.slice(-1)));
+          await holds(ingesting, [...ids]);
+        }
+        const { size } = statSync(file);
+        truncateSync(file, 0);
+        write(line('d', 'x'.repeat(size - line('d').length)));
+        expect(statSync(file)).to.include({ size, mtimeMs: second.getTime() });
+        await settles(ingesting, [...'abcd']);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abcd']));
+    }));
 
   it('does not mix lines from before and after the truncation, in the middle of a batch', () =>
     withFolder(async (data) => {
@@ -734,6 +824,39 @@ describe('two files', () => {
     }));
 });
 
+describe('a file that links in the folders of all other sources lead to', () => {
+  it('stays the file of its source, by every name that it has', () =>
+    withFolder(async (data) => {
+      const source = 'realtime_logs';
+      const others = allSources().filter((name) => name !== source);
+      const file = join(data, 'logs', source, 'app.log');
+      const holdsAlone = async (ingesting: Ingesting, ids: readonly string[]) => {
+        await ingesting.lines(ids.length, source);
+        await passes(ingesting);
+        expect(await idsOf(ingesting, source)).to.deep.equal(ids);
+        for (const other of others) {
+          const found = await idsOf(ingesting, other);
+          expect(found.filter((id) => id !== 'mark')).to.deep.equal([]);
+        }
+      };
+      await withIngest(data, async (ingesting) => {
+        ingesting.write(`${source}/app.log`, line('a'));
+        await ingesting.lines(1, source);
+        for (const other of others) {
+          linkSync(file, join(data, 'logs', other, 'hard.log'));
+          symlinkSync(file, join(data, 'logs', other, 'soft.log'));
+        }
+        appendFileSync(file, line('b'));
+        await holdsAlone(ingesting, ['a', 'b']);
+      });
+      appendFileSync(join(data, 'logs', SOURCE, 'hard.log'), line('c'));
+      await withIngest(data, async (ingesting) => {
+        await holdsAlone(ingesting, ['a', 'b', 'c']);
+        expect(ingesting.refused()).to.deep.equal([]);
+      });
+    }));
+});
+
 describe('what is not a log file', () => {
   it('is not read, and is reported with a reason', () =>
     withFolder((data) =>
@@ -862,28 +985,59 @@ describe('what is not a log file', () => {
       }),
     ));
 
-  it('is a file without read permission, until it gets it', () =>
+  it('is a file, or all of a folder, that may not be read, until it may', () =>
     withFolder(async (data) => {
       // Root may read everything, so the test then runs with another user's rights.
       const root = process.geteuid?.() === 0;
       if (root) chownSync(data, 65_534, 65_534);
       if (root) process.seteuid?.(65_534);
+      const closed = [`${SOURCE}/closed.log`, `${SOURCE}/folder`];
+      const areNamed = (ingesting: Ingesting, paths: readonly string[]) =>
+        eventually(() =>
+          expect(ingesting.refused().map(({ path }) => path)).to.have.members(paths),
+        );
       try {
         await withIngest(data, async (ingesting) => {
           writeFileSync(at(data, 'closed.log'), line('b'), { mode: 0 });
+          writeFileSync(at(data, 'folder/app.log'), line('c'));
+          chmodSync(at(data, 'folder'), 0);
           add(ingesting, 'app.log', 'a');
-          await eventually(() =>
-            expect(ingesting.refused().map(({ path }) => path)).to.deep.equal([
-              `${SOURCE}/closed.log`,
-            ]),
-          );
-          await settles(ingesting, ['a']);
+          await areNamed(ingesting, closed);
+          await holds(ingesting, ['a']);
+        });
+        await withIngest(data, async (ingesting) => {
+          await areNamed(ingesting, closed);
           chmodSync(at(data, 'closed.log'), 0o600);
-          await settles(ingesting, ['a', 'b']);
-          expect(ingesting.refused()).to.deep.equal([]);
+          chmodSync(at(data, 'folder'), 0o700);
+          await settles(ingesting, ['a', 'b', 'c']);
+          await areNamed(ingesting, []);
         });
       } finally {
         if (root) process.seteuid?.(0);
+      }
+    }));
+});
+
+describe('files whose times are long ago, or in the future', () => {
+  it('give every line once, also when their times change', () =>
+    withFolder(async (data) => {
+      const days = [1, -1, 400, -20_000, 0];
+      const ids: string[] = [];
+      const grow = (turn: number) => {
+        for (const n of days.keys()) {
+          const file = at(data, `${'abcde'[n]}.log`);
+          ids.push(...append(file, `${turn}-${n}`, 2));
+          const time = new Date(Date.now() + (days[(n + turn) % days.length] ?? 0) * 864e5);
+          utimesSync(file, time, time);
+        }
+      };
+      for (let turn = 0; turn < 4; turn += 2) {
+        grow(turn);
+        await withIngest(data, async (ingesting) => {
+          await holds(ingesting, ids);
+          grow(turn + 1);
+          await settles(ingesting, ids);
+        });
       }
     }));
 });
@@ -922,11 +1076,13 @@ describe('a compressed file', () => {
 
   it('gives the lines of every gzip member', () =>
     withFolder(async (data) => {
-      const two = Buffer.concat([
+      const members = Buffer.concat([
         gzipSync(line('a') + line('b').slice(0, 9)),
-        gzipSync(line('b').slice(9) + line('c')),
+        gzipSync(''),
+        gzipSync(line('b').slice(9, 10)),
+        gzipSync(line('b').slice(10) + line('c')),
       ]);
-      writeFileSync(at(data, 'app.log.1.gz'), two);
+      writeFileSync(at(data, 'app.log.1.gz'), members);
       writeFileSync(at(data, 'other.ndjson.gz'), gzipSync(line('d') + line('e').trim()));
       writeFileSync(at(data, 'empty.log.gz'), gzipSync(''));
       await withIngest(data, (ingesting) => settles(ingesting, [...'abcde']));
@@ -1012,6 +1168,37 @@ describe('a compressed file', () => {
       await withIngest(data, (ingesting) => settles(ingesting, [...ids, 'other']));
     }));
 
+  it('doubles nothing when it stands beside the rotated file that it was made of, and neither was read', () =>
+    withFolder(async (data) => {
+      for (const [name, id] of [
+        ['app.log.1', 'a'],
+        ['b-20261110.log', 'b'],
+      ] as const) {
+        writeFileSync(at(data, name), line(id));
+        writeFileSync(at(data, `${name}.gz`), gzipSync(line(id)));
+      }
+      writeFileSync(at(data, 'app.log'), line('c'));
+      writeFileSync(at(data, 'b.log'), line('d'));
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abcd']));
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abcd']));
+    }));
+
+  it('is read once when it was packed as soon as it was read, and the next one took its name', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a'));
+      writeFileSync(`${file}.1`, line('b'));
+      await withIngest(data, async (ingesting) => {
+        await holds(ingesting, ['a', 'b']);
+        writeFileSync(`${file}.2.gz`, gzipSync(readFileSync(`${file}.1`)));
+        unlinkSync(`${file}.1`);
+        renameSync(file, `${file}.1`);
+        writeFileSync(file, line('c'));
+        await settles(ingesting, [...'abc']);
+      });
+      await withIngest(data, (ingesting) => settles(ingesting, [...'abc']));
+    }));
+
   it('that is not gzip is reported, and does no harm', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
@@ -1071,17 +1258,21 @@ describe('folders', () => {
       }),
     ));
 
-  it('are found again when the folder of a source is deleted and made anew', () =>
-    withFolder((data) =>
-      withIngest(data, async (ingesting) => {
-        add(ingesting, 'app.log', 'a');
-        await holds(ingesting, ['a']);
-        rmSync(join(data, 'logs', SOURCE), { recursive: true });
-        await passes(ingesting);
-        writeFileSync(at(data, 'app.log'), line('b'));
-        await settles(ingesting, ['a', 'b']);
-      }),
-    ));
+  for (const [how, remove] of [
+    ['deleted', (folder: string) => rmSync(folder, { recursive: true })],
+    ['moved away', (folder: string) => renameSync(folder, `${folder}-away`)],
+  ] as const)
+    it(`are found again when the folder of a source is ${how} and made anew`, () =>
+      withFolder((data) =>
+        withIngest(data, async (ingesting) => {
+          add(ingesting, 'app.log', 'a');
+          await holds(ingesting, ['a']);
+          remove(join(data, 'logs', SOURCE));
+          await passes(ingesting);
+          writeFileSync(at(data, 'app.log'), line('b'));
+          await settles(ingesting, ['a', 'b']);
+        }),
+      ));
 
   it('may be nested, may move, and may appear with files in them', () =>
     withFolder((data) =>
@@ -1129,9 +1320,13 @@ describe('folders', () => {
         "it's; drop table files; --.log",
         '"quoted".log',
         'new\nline.log',
-        'tab\tand\u0001.log',
+        'carriage\rreturn.log',
+        '","level":60,"msg":"forged.log',
+        'tab\tand\u0001and\u001b[31m.log',
         'back\\slash.log',
+        '\u2028\u2029.log',
         '\u{1f600}\u0301.log',
+        `${'\u{1f600}'.repeat(62)}.log`,
         `${'x'.repeat(251)}.log`,
         ' .log',
         '%s$1`.log',
@@ -1144,7 +1339,7 @@ describe('folders', () => {
       for (const [i, name] of names.entries()) writeFileSync(at(data, name), `${line(`${i}`)}7\n`);
       const undecodable = Buffer.concat([
         Buffer.from(at(data, '')),
-        Buffer.from([0x2f, 0xff, 0xfe]),
+        Buffer.from([0x2f, 0xff, 0xfe, 0x22, 0x0a]),
         Buffer.from('.log'),
       ]);
       writeFileSync(undecodable, line('undecodable'));
@@ -1155,8 +1350,14 @@ describe('folders', () => {
           expect(rejected.map(({ file }) => file)).to.have.members(
             names.map((name) => `${SOURCE}/${name}`),
           );
-          expect(ingesting.refused()).to.have.length(1);
-          expect(ingesting.refused()[0]?.path).to.equal(`${SOURCE}/\ufffd\ufffd.log`);
+          const path = `${SOURCE}/\ufffd\ufffd"\n.log`;
+          expect(ingesting.refused()).to.deep.equal([
+            { source: SOURCE, path, reason: 'its name is not UTF-8' },
+          ]);
+          // Each line of the log is an object by itself, or it would not be here.
+          expect(ingesting.warnings.map(({ file, msg }) => [file, msg])).to.deep.equal([
+            [path, 'this is not read'],
+          ]);
         });
       }
     }));
@@ -1227,6 +1428,32 @@ async function idsOf(ingesting: Ingesting, source: Source): Promise<string[]> {
 function twice(ids: readonly string[]): string[] {
   const seen = new Set<string>();
   return ids.filter((id) => seen.size === seen.add(id).size);
+}
+
+/** Counts how often open files are looked at, and read, while `action` runs. */
+async function counting(folder: string, action: () => Promise<void>) {
+  const counts = { looks: 0, reads: 0 };
+  const handle = await open(folder);
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { read } = prototype;
+  const { fstatSync } = fs;
+  const count = <F>(name: keyof typeof counts, of: F) =>
+    function counted(this: unknown, ...given: unknown[]) {
+      counts[name]++;
+      return (of as (...all: unknown[]) => unknown).apply(this, given);
+    } as F;
+  prototype.read = count('reads', read);
+  fs.fstatSync = count('looks', fstatSync);
+  syncBuiltinESMExports();
+  try {
+    await action();
+  } finally {
+    prototype.read = read;
+    fs.fstatSync = fstatSync;
+    syncBuiltinESMExports();
+  }
+  return counts;
 }
 
 /** Counts the descriptors of this process that are open on a deleted file. */

@@ -124,7 +124,7 @@ describe("callers' SQL: memory that ingest lacks", () => {
     ),
   );
 
-  faultCase('S06h', 'SQL that ends for memory which settling had a part of is run once more', () =>
+  faultCase('S06j', 'SQL that ends for memory which settling had a part of is run once more', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
         const { store } = ingesting;

@@ -5,7 +5,15 @@ import { expect } from 'chai';
 import { eventually, TOKEN } from '../support/helpers.ts';
 import { faultCase } from './case.ts';
 import { ledger } from './setup.ts';
-import { type Answer, CALLER, type Harness, read, withHarness, withTwins } from './sql/harness.ts';
+import {
+  type Answer,
+  CALLER,
+  type Harness,
+  read,
+  shared,
+  withHarness,
+  withTwins,
+} from './sql/harness.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
 const COUNTS = '/api/endpoints/query/usage.api-counts';
@@ -147,8 +155,13 @@ const ODD: Readonly<Record<string, readonly [request: Odd, statuses: readonly nu
 };
 
 describe("callers' SQL: requests", () => {
-  faultCase('S15a', 'odd parameters and bodies are refused, never a 5xx, and tell nothing', () =>
-    withHarness(0, {}, async (harness) => {
+  const twins = shared<readonly [Harness, Harness]>(withTwins);
+
+  faultCase(
+    'S15a',
+    'odd parameters and bodies are refused, never a 5xx, and tell nothing',
+    async () => {
+      const [harness] = twins();
       const faults: string[] = [];
       for (const [name, [request, statuses]] of Object.entries(ODD)) {
         const answer = await send(harness, LOGS, request);
@@ -160,11 +173,13 @@ describe("callers' SQL: requests", () => {
         if (leaks.length > 0) faults.push(`${name}: tells ${leaks}`);
       }
       expect(faults.join('\n')).to.equal('');
-    }),
+    },
   );
 
-  faultCase('S15b', 'a token of one project stays in it, wherever another one is named', () =>
-    withTwins(async (harnesses) => {
+  faultCase(
+    'S15b',
+    'a token of one project stays in it, wherever another one is named',
+    async () => {
       const others: Record<string, Odd> = {
         'in the query': { query: `project=theirs&sql=${SQL}` },
         'in the body': json({ project: 'theirs', sql: SQL }),
@@ -193,13 +208,13 @@ describe("callers' SQL: requests", () => {
       };
       const faults: string[] = [];
       for (const [name, request] of Object.entries(others))
-        for (const harness of harnesses) {
+        for (const harness of twins()) {
           const answer = await send(harness, LOGS, request, harness.pinned);
           const leaks = harness.leaks(answer).filter((secret) => answer.text.includes(secret));
           if (![200, 400, 403].includes(answer.status) || leaks.length > 0)
             faults.push(`${name}: ${answer.text.slice(0, 300)}`);
         }
-      for (const harness of harnesses) {
+      for (const harness of twins()) {
         const open = await send(
           harness,
           COUNTS,
@@ -209,7 +224,7 @@ describe("callers' SQL: requests", () => {
         expect(open.status, open.text).to.be.oneOf([200, 403]);
       }
       expect(faults.join('\n')).to.equal('');
-    }),
+    },
   );
 
   faultCase('S15c', 'an answer that is kept is given to nobody who asked something else', () =>

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 import { faultCase, LONG } from './case.ts';
 import { ledger } from './setup.ts';
 import { ACCEPTED } from './sql/accepted.ts';
 import { usesOf } from './sql/ends.ts';
 import { CALLER, type Harness, withHarness } from './sql/harness.ts';
+import { type Translator, withTranslator } from './sql/translator.ts';
 
 /** JSON that a line may hold as a value, each as it is written in the line. */
 const VALUES: readonly string[] = [
@@ -114,59 +116,64 @@ const VALUES: readonly string[] = [
   '"\\u0000"',
 ];
 
+const FROM = 'from edge_logs cross join unnest(metadata) m';
+const FIELDS = ['m.v', 'm.v.a', 'm', 'event_message', 'metadata'];
+/** Uses of values of a row: all in the long form; in the short one what pages ask, and one of 17 others. */
+const QUERIES: readonly string[] = [
+  ...ACCEPTED,
+  ...FIELDS.flatMap(usesOf).map((value) => `select ${value} as x ${FROM}`),
+  ...usesOf('event_message').map(
+    (value) => `select count(*) as n from edge_logs where (${value}) is null`,
+  ),
+  ...['v', 'v.a', 'v.v'].map((path) => `select x ${FROM} cross join unnest(m.${path}) x`),
+  ...['v', 'v.a'].map((path) => `select x.a as y ${FROM} left join unnest(m.${path}) x on true`),
+  `select m.v as v, count(*) as n ${FROM} group by v order by v`,
+  `select distinct m.v as v ${FROM} order by v`,
+  `select m as whole, edge_logs as row ${FROM}`,
+  ...['=', '<', '>', '<>', 'like', 'in'].map(
+    (sign) => `select id ${FROM} where m.v ${sign} ${sign === 'in' ? "(1, 'a', m.w)" : 'm.w'}`,
+  ),
+].filter((_, n) => LONG || n < ACCEPTED.length || n % 17 === 0);
+
 describe("callers' SQL: rows", () => {
-  for (const [id, project] of [
-    ['S13c', CALLER.project],
-    ['S14', 'theirs'],
-  ] as const)
-    faultCase(
-      id,
-      id === 'S14'
-        ? 'no value in a row that is hidden makes a query fail'
-        : 'no value in a row makes a query fail',
-      () =>
-        withHarness(0, { env: { TAILPOND_LOG_LEVEL: 'info' } }, async (harness) => {
-          const fields = ['m.v', 'm.v.a', 'm', 'event_message', 'metadata'];
-          const from = 'from edge_logs cross join unnest(metadata) m';
-          const queries = [
-            ...ACCEPTED,
-            ...fields.flatMap(usesOf).map((value) => `select ${value} as x ${from}`),
-            ...usesOf('event_message').map(
-              (value) => `select count(*) as n from edge_logs where (${value}) is null`,
-            ),
-            ...['v', 'v.a', 'v.v'].map((path) => `select x ${from} cross join unnest(m.${path}) x`),
-            ...['v', 'v.a'].map(
-              (path) => `select x.a as y ${from} left join unnest(m.${path}) x on true`,
-            ),
-            `select m.v as v, count(*) as n ${from} group by v order by v`,
-            `select distinct m.v as v ${from} order by v`,
-            `select m as whole, edge_logs as row ${from}`,
-            ...['=', '<', '>', '<>', 'like', 'in'].map(
-              (sign) =>
-                `select id ${from} where m.v ${sign} ${sign === 'in' ? "(1, 'a', m.w)" : 'm.w'}`,
-            ),
-          ].filter((_, n) => LONG || n < ACCEPTED.length || n % 3 === 0);
-          const statuses = async () => {
-            const found: string[] = [];
-            for (const sql of queries) {
-              const { status, code } = await harness.ask({ sql, way: 'json' });
-              found.push(`${status} ${code}`);
-            }
-            return found;
-          };
-          const before = await statuses();
-          await ship(harness, project);
-          const after = await statuses();
-          const faults = queries
-            .map((sql, n) => `${before[n]}, then ${after[n]}: ${sql}`)
-            .filter((_, n) => before[n] !== after[n] || after[n]?.startsWith('5'));
-          const answered = before.filter((status) => status === '200 ').length;
-          console.log(`      ${answered} of ${queries.length} answered`);
-          expect(faults.join('\n')).to.equal('');
-        }),
-      { timeoutMs: 300_000 },
-    );
+  const harness = opened<Harness>((action) =>
+    withHarness(0, { env: { TAILPOND_LOG_LEVEL: 'info' } }, action),
+  );
+  const translator = opened<Translator>(withTranslator);
+
+  faultCase('S14', 'no value in a row that is hidden makes a query fail', () =>
+    compare(harness(), translator(), 'theirs'),
+  );
+
+  faultCase('S13c', 'no value in a row makes a query fail', () =>
+    compare(harness(), translator(), CALLER.project),
+  );
 });
+
+/** Asks all that is not refused, adds rows of odd values, and asks again: no answer may become an error. */
+async function compare(harness: Harness, translated: Translator, project: string): Promise<void> {
+  const asked: string[] = [];
+  for (const sql of QUERIES)
+    if ((await translated(sql, 'bigquery')).refused === null) asked.push(sql);
+  const statuses = async () => {
+    const found: string[] = [];
+    for (const sql of asked) {
+      const { status, code } = await harness.ask({ sql, way: 'json' });
+      found.push(`${status} ${code}`);
+    }
+    return found;
+  };
+  const before = await statuses();
+  await ship(harness, project);
+  const after = await statuses();
+  const faults = asked
+    .map((sql, n) => `${before[n]}, then ${after[n]}: ${sql}`)
+    .filter((_, n) => before[n] !== after[n] || after[n]?.startsWith('5'));
+  const answered = before.filter((status) => status === '200 ').length;
+  console.log(`      ${answered} answered of ${asked.length}, of ${QUERIES.length}`);
+  expect(faults.join('\n')).to.equal('');
+  expect(answered).to.be.above(QUERIES.length / 2);
+}
 
 /** A line for each value: as a field, within a record, within a list, and as the message. */
 async function ship({ data, service }: Harness, project: string): Promise<void> {
@@ -180,11 +187,11 @@ async function ship({ data, service }: Harness, project: string): Promise<void> 
     (member, n) =>
       `{"id":"hostile-${n}","timestamp":"2026-08-21T12:45:00Z","project":"${project}",${member}}\n`,
   );
-  const before = (await ledger(service)).rows;
-  writeFileSync(join(data, 'logs', 'edge_logs', 'hostile.ndjson'), lines.join(''));
-  await eventually(async () => {
+  const taken = async () => {
     const { rows, rejected } = await ledger(service);
-    // One was rejected by the harness itself.
-    expect(rows - before + rejected - 1).to.equal(lines.length);
-  });
+    return rows + rejected;
+  };
+  const before = await taken();
+  writeFileSync(join(data, 'logs', 'edge_logs', `${project}.ndjson`), lines.join(''));
+  await eventually(async () => expect(await taken()).to.equal(before + lines.length));
 }

@@ -8,23 +8,18 @@ import { withHarness } from './sql/harness.ts';
 /** Seconds of work, that an interrupt ends. */
 const SLOW =
   'select count(*) as n from edge_logs a, edge_logs b, edge_logs c, edge_logs d, edge_logs e, edge_logs f, edge_logs g, edge_logs h, edge_logs i where concat(a.id, b.id, c.id, d.id, e.id, f.id, g.id, h.id, i.id) is null';
-const ABORTS = LONG ? 1000 : 120;
+const ABORTS = LONG ? 1000 : 48;
 /** After how many ms a client leaves. */
 const LEAVES = [0, 1, 5, 50];
 
-/** What may leave something behind on the connection that it ran on. */
+/**
+ * These may leave something behind on the connection that they run on, or are read on. Two of them are refused: all others that are stand
+ * among the attacks, and the engine never runs one.
+ */
 const MARKS: readonly string[] = [
   'set variable x = 1',
-  "set search_path = 'temp'",
-  'create temp table x as select 1 as a',
   'begin',
-  'begin; select 1',
-  'prepare p as select 1',
-  'use temp',
-  'select setseed(0.5) as x',
-  "select nextval('x') as x",
   'select id from edge_logs where 1 / 0 = 1',
-  "select error('x') as x",
   SLOW,
   'select a.id, b.id as c, d.metadata as e from edge_logs a, edge_logs b, edge_logs c, edge_logs d',
 ];
@@ -67,7 +62,7 @@ describe("callers' SQL: from one query to the next", () => {
     () =>
       withHarness(
         0,
-        { env: { TAILPOND_QUERY_TIMEOUT: '10s', TAILPOND_LOG_LEVEL: 'info' } },
+        { env: { TAILPOND_QUERY_TIMEOUT: '3s', TAILPOND_LOG_LEVEL: 'info' } },
         async (harness) => {
           const fixed = ACCEPTED.filter((sql) => /order by|array_agg/.test(sql));
           const answers = () =>

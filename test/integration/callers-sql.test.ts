@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Response } from 'supertest';
 import { translate } from '../../server/caller-sql/index.ts';
-import { PARSE } from '../../server/endpoints/caller-sql.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
+import { parserOf } from '../support/parser.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
 const LINES = [
@@ -44,20 +45,26 @@ const LINES = [
 
 type Ask = (sql: string, parameters?: Record<string, string>) => Promise<Response>;
 
-/** Runs `action` on the app with the lines above in `edge_logs`, and gives it a function that sends SQL. */
-function asking(action: (ask: Ask, served: Served) => Promise<void>): Promise<void> {
+type Asking = (action: (ask: Ask, served: Served) => Promise<void>) => Promise<void>;
+
+/** Runs `action` on the app with the lines above in `edge_logs`. */
+function withLines(action: (served: Served) => Promise<void>): Promise<void> {
   return withFolder((data) =>
     withApp(data, async (served) => {
       served.write('edge_logs/a.ndjson', LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
       await served.lines(LINES.length);
-      const ask: Ask = (sql, parameters = {}) =>
-        served.http
-          .get(LOGS)
-          .query({ project: 'p', sql, ...parameters })
-          .set('X-API-KEY', TOKEN);
-      await action(ask, served);
+      await action(served);
     }),
   );
+}
+
+/** Returns the function that sends SQL to an app. */
+function askOf({ http }: Served): Ask {
+  return (sql, parameters = {}) =>
+    http
+      .get(LOGS)
+      .query({ project: 'p', sql, ...parameters })
+      .set('X-API-KEY', TOKEN);
 }
 
 /** Sends each query, and compares its rows with the expected ones. */
@@ -79,114 +86,367 @@ async function refused(ask: Ask, cases: Record<string, RegExp>, parameters = {})
   }
 }
 
-describe("caller's SQL: views and records", () => {
-  it('sees the views, bounded by the parameters, and nothing of other projects', () =>
-    asking(async (ask) => {
-      await check(ask, {
-        'select id from edge_logs order by timestamp desc': [
-          { id: 'd' },
-          { id: 'c' },
-          { id: 'b' },
-          { id: 'a' },
-        ],
-        'select id from edge_logs': [{ id: 'd' }, { id: 'c' }, { id: 'b' }, { id: 'a' }],
-        'select count(*) as count from edge_logs': [{ count: 4 }],
-        "select id from edge_logs where id = 'x'": [],
-        'select distinct project from edge_logs': [{ project: 'p' }],
-        'select count(*) as n from auth_logs': [{ n: 0 }],
-        "select 'hello' as world": [{ world: 'hello' }],
-        'select @project as project': [{ project: 'p' }],
-      });
-      // The same again, of another project and with another bound.
-      const same = 'select id from edge_logs order by timestamp desc';
-      await check(ask, { [same]: [{ id: 'x' }] }, { project: 'other' });
-      await check(ask, { [same]: [{ id: 'a' }] }, { iso_timestamp_end: '2026-08-21T10:00:00Z' });
-      await check(
-        ask,
-        { 'select id from edge_logs order by id': [{ id: 'b' }, { id: 'c' }] },
-        { iso_timestamp_start: '2026-08-21T10:00:00Z', iso_timestamp_end: '2026-08-21T11:00:00Z' },
-      );
-    }));
+const QUOTED = `select "it's" as a, 'it''s' as b, 'a\\\\d\\n' as c, r'\\d' as d, """x"y""" as e, \`id\` from edge_logs where event_message = 'it\\'s \\\\d';`;
+const QUOTED_DUCKDB = `select 'a\\d' as a, "id" from edge_logs where "id" = 'a'`;
 
-  it('filters and sorts groups by aggregates of columns, beside the names of the result', () =>
-    asking(async (ask) => {
-      await check(ask, {
-        "select id, count(*) as n from edge_logs group by id having count(event_message) > 0 and min(id) < 'd' order by max(length(event_message))":
-          [
-            { id: 'b', n: 1 },
-            { id: 'c', n: 1 },
-            { id: 'a', n: 1 },
-          ],
-        "select count(*) as n from edge_logs having countif(event_message like '%n%') > 2": [],
-        "select id, count(*) as n from edge_logs group by id having max(event_message) > '' and n = 1 order by countif(id = 'c') desc, id limit 2":
-          [
-            { id: 'c', n: 1 },
-            { id: 'a', n: 1 },
-          ],
-      });
-      await refused(ask, {
-        'select e.id, (select max(e.id) as m from auth_logs) as x from edge_logs e':
-          /columns of an outer query/,
-        "select format_timestamp('%F', timestamp, 'nowhere') as x from edge_logs": /time zone/,
-      });
-    }));
+describe("caller's SQL", () => {
+  const served = opened<Served>(withLines);
+  const asking: Asking = (action) => action(askOf(served()), served());
 
-  it('unnests records, stored as objects or as arrays', () =>
-    asking(async (ask) => {
-      await check(ask, {
-        'select id, request.path, request.method from edge_logs cross join unnest(metadata) as m cross join unnest(m.request) as request order by id, path':
-          [
-            { id: 'a', path: '/rest/v1/todos', method: 'GET' },
-            { id: 'b', path: '/auth/v1/token', method: 'POST' },
-            { id: 'c', path: '/one', method: null },
-            { id: 'c', path: '/two', method: null },
+  describe('views and records', () => {
+    it('sees the views, bounded by the parameters, and nothing of other projects', () =>
+      asking(async (ask) => {
+        await check(ask, {
+          'select id from edge_logs order by timestamp desc': [
+            { id: 'd' },
+            { id: 'c' },
+            { id: 'b' },
+            { id: 'a' },
           ],
-        'select id, r.status_code from edge_logs cross join unnest(metadata) as metadata left join unnest(metadata.response) as r order by id':
-          [
-            { id: 'a', status_code: 200 },
-            { id: 'b', status_code: '500' },
-            { id: 'c', status_code: null },
-            { id: 'd', status_code: null },
-          ],
-        'select count(*) as n from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r':
-          [{ n: 2 }],
-        'select id from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r where r.status_code >= 400':
-          [{ id: 'b' }],
-        "select id, path from edge_logs cross join unnest(metadata) m cross join unnest(m.request) r where path like '/rest/%'":
-          [{ id: 'a', path: '/rest/v1/todos' }],
-        'select tag from edge_logs cross join unnest(metadata) m cross join unnest(m.response) r cross join unnest(r.tags) as tag order by tag':
-          [{ tag: 'x' }, { tag: 'y' }],
-        "select m as metadata from edge_logs cross join unnest(metadata) as m where id = 'b'": [
+          'select id from edge_logs': [{ id: 'd' }, { id: 'c' }, { id: 'b' }, { id: 'a' }],
+          'select count(*) as count from edge_logs': [{ count: 4 }],
+          "select id from edge_logs where id = 'x'": [],
+          'select distinct project from edge_logs': [{ project: 'p' }],
+          'select count(*) as n from auth_logs': [{ n: 0 }],
+          "select 'hello' as world": [{ world: 'hello' }],
+          'select @project as project': [{ project: 'p' }],
+        });
+        // The same again, of another project and with another bound.
+        const same = 'select id from edge_logs order by timestamp desc';
+        await check(ask, { [same]: [{ id: 'x' }] }, { project: 'other' });
+        await check(ask, { [same]: [{ id: 'a' }] }, { iso_timestamp_end: '2026-08-21T10:00:00Z' });
+        await check(
+          ask,
+          { 'select id from edge_logs order by id': [{ id: 'b' }, { id: 'c' }] },
           {
-            metadata: [
-              {
-                request: [{ method: 'POST', path: '/auth/v1/token' }],
-                response: [{ status_code: '500' }],
-              },
-            ],
+            iso_timestamp_start: '2026-08-21T10:00:00Z',
+            iso_timestamp_end: '2026-08-21T11:00:00Z',
           },
-        ],
-        "select metadata[0].request[0].path as a, metadata.request.headers.user_agent as b from edge_logs where id = 'a'":
-          [{ a: '/rest/v1/todos', b: 'curl' }],
-        "select el as raw from edge_logs el where id = 'd'": [
-          {
-            raw: [
-              {
-                id: 'd',
-                timestamp: Date.parse('2026-08-21T12:00:00Z') * 1000,
-                event_message: 'none',
-                metadata: [{}],
-                project: 'p',
-                identifier: 'p',
-              },
-            ],
-          },
-        ],
-      });
-    }));
+        );
+      }));
 
+    it('filters and sorts groups by aggregates of columns, beside the names of the result', () =>
+      asking(async (ask) => {
+        await check(ask, {
+          "select id, count(*) as n from edge_logs group by id having count(event_message) > 0 and min(id) < 'd' order by max(length(event_message))":
+            [
+              { id: 'b', n: 1 },
+              { id: 'c', n: 1 },
+              { id: 'a', n: 1 },
+            ],
+          "select count(*) as n from edge_logs having countif(event_message like '%n%') > 2": [],
+          "select id, count(*) as n from edge_logs group by id having max(event_message) > '' and n = 1 order by countif(id = 'c') desc, id limit 2":
+            [
+              { id: 'c', n: 1 },
+              { id: 'a', n: 1 },
+            ],
+        });
+      }));
+
+    it('unnests records, stored as objects or as arrays', () =>
+      asking(async (ask) => {
+        await check(ask, {
+          'select id, request.path, request.method from edge_logs cross join unnest(metadata) as m cross join unnest(m.request) as request order by id, path':
+            [
+              { id: 'a', path: '/rest/v1/todos', method: 'GET' },
+              { id: 'b', path: '/auth/v1/token', method: 'POST' },
+              { id: 'c', path: '/one', method: null },
+              { id: 'c', path: '/two', method: null },
+            ],
+          'select id, r.status_code from edge_logs cross join unnest(metadata) as metadata left join unnest(metadata.response) as r order by id':
+            [
+              { id: 'a', status_code: 200 },
+              { id: 'b', status_code: '500' },
+              { id: 'c', status_code: null },
+              { id: 'd', status_code: null },
+            ],
+          'select count(*) as n from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r':
+            [{ n: 2 }],
+          'select id from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as r where r.status_code >= 400':
+            [{ id: 'b' }],
+          "select id, path from edge_logs cross join unnest(metadata) m cross join unnest(m.request) r where path like '/rest/%'":
+            [{ id: 'a', path: '/rest/v1/todos' }],
+          'select tag from edge_logs cross join unnest(metadata) m cross join unnest(m.response) r cross join unnest(r.tags) as tag order by tag':
+            [{ tag: 'x' }, { tag: 'y' }],
+          "select m as metadata from edge_logs cross join unnest(metadata) as m where id = 'b'": [
+            {
+              metadata: [
+                {
+                  request: [{ method: 'POST', path: '/auth/v1/token' }],
+                  response: [{ status_code: '500' }],
+                },
+              ],
+            },
+          ],
+          "select metadata[0].request[0].path as a, metadata.request.headers.user_agent as b from edge_logs where id = 'a'":
+            [{ a: '/rest/v1/todos', b: 'curl' }],
+          "select el as raw from edge_logs el where id = 'd'": [
+            {
+              raw: [
+                {
+                  id: 'd',
+                  timestamp: Date.parse('2026-08-21T12:00:00Z') * 1000,
+                  event_message: 'none',
+                  metadata: [{}],
+                  project: 'p',
+                  identifier: 'p',
+                },
+              ],
+            },
+          ],
+        });
+      }));
+
+    it('has the views of sources that are not there, without rows, and identifier in all', () =>
+      asking(async (ask) => {
+        for (const view of ['supavisor_logs', 'pg_cron_logs', 'workflow_run_logs']) {
+          const listed = `select identifier, id, t.timestamp, event_message from ${view} t order by t.timestamp desc limit 5`;
+          expect((await ask(listed)).body, view).to.deep.equal({ result: [] });
+          const counted = `select count(*) as n from ${view} t cross join unnest(metadata) as m where m.level = 'x'`;
+          expect((await ask(counted)).body.result, view).to.deep.equal([{ n: 0 }]);
+        }
+        const { body } = await ask("select identifier, id from edge_logs where id = 'a'");
+        expect(body.result).to.deep.equal([{ identifier: 'p', id: 'a' }]);
+      }));
+
+    it('can be sent by POST too, as a form and as JSON', () =>
+      asking(async (_ask, { http }) => {
+        const sql = 'select id from edge_logs order by id limit 1';
+        for (const type of ['form', 'json']) {
+          const { status, text } = await http
+            .post(LOGS)
+            .type(type)
+            .set('X-API-KEY', TOKEN)
+            .send({ project: 'p', sql });
+          expect(status, text).to.equal(200);
+          expect(JSON.parse(text)).to.deep.equal({ result: [{ id: 'a' }] });
+        }
+        const nested = await http
+          .post(LOGS)
+          .set('X-API-KEY', TOKEN)
+          .send({ project: 'p', sql: { a: 1 } });
+        expect(nested.body.code).to.equal('REQUEST_INVALID');
+        for (const type of ['text/plain', 'application/sql', 'multipart/form-data; boundary=x']) {
+          const other = await http.post(LOGS).type(type).set('X-API-KEY', TOKEN).send(sql);
+          expect(other.status, type).to.equal(415);
+          expect(other.body.detail).to.include('application/json').and.include(type);
+        }
+        const long = `select '${'x'.repeat(65_537)}'`;
+        const { body } = await http
+          .post(LOGS)
+          .set('X-API-KEY', TOKEN)
+          .send({ project: 'p', sql: long });
+        expect(body.code).to.equal('SQL_INVALID');
+        expect(body.error.message).to.match(/65536 characters/);
+      }));
+
+    it('sees the common table expressions of any endpoint', () =>
+      asking(async (_ask, { http }) => {
+        const { status, text } = await http
+          .get('/api/endpoints/query/usage.api-counts')
+          .query({ interval: 'daily', project: 'p', sql: 'select count(*) as n from requests' })
+          .set('X-API-KEY', TOKEN);
+        expect(status, text).to.equal(200);
+        expect(JSON.parse(text)).to.deep.equal({ result: [{ n: 0 }] });
+      }));
+  });
+
+  describe('the dialect', () => {
+    it('groups and sorts by a column of the result before one of the table', () =>
+      asking(async (ask) => {
+        const at = (time: string) => Date.parse(`2026-08-21T${time}Z`) * 1000;
+        await check(ask, {
+          'SELECT timestamp_trunc(t.timestamp, hour) as timestamp, count(*) as n, FROM edge_logs t GROUP BY timestamp ORDER BY timestamp ASC':
+            [
+              { timestamp: at('10:00:00'), n: 2 },
+              { timestamp: at('11:00:00'), n: 1 },
+              { timestamp: at('12:00:00'), n: 1 },
+            ],
+          "select cast(timestamp as datetime) as timestamp from edge_logs where id in ('a', 'b') order by 1":
+            [{ timestamp: '2026-08-21T10:00:00' }, { timestamp: '2026-08-21T10:30:00.250000' }],
+        });
+      }));
+
+    it('names the column of JOIN … USING with a qualifier of either side and with none', () =>
+      asking((ask) =>
+        check(ask, {
+          "select k, a.k as l, b.k as r from (select id as k from edge_logs) a join (select id as k from edge_logs where id < 'c') b using (k) order by k":
+            [
+              { k: 'a', l: 'a', r: 'a' },
+              { k: 'b', l: 'b', r: 'b' },
+            ],
+          "select a.k, b.k as r from (select id as k from edge_logs) a left join (select id as k from edge_logs where id = 'a') b using (k) where b.k is null order by 1 limit 1":
+            [{ k: 'b', r: null }],
+        }),
+      ));
+
+    it('reads strings, names and casts as BigQuery does', () =>
+      asking(async (ask) => {
+        await check(ask, {
+          [QUOTED]: [{ a: "it's", b: "it's", c: 'a\\d\n', d: '\\d', e: 'x"y', id: 'b' }],
+          "select id from edge_logs where regexp_contains(event_message, 'it''s \\\\\\\\d|zzz')": [
+            { id: 'b' },
+          ],
+          "select safe_cast('x' as int64) as a, cast('7' as int64) as b, cast('1.5' as float64) as c, '3'::int as d":
+            [{ a: null, b: 7, c: 1.5, d: 3 }],
+          'select generate_array(1, 7, 3) as a, generate_array(1, 0) as b, array_length(generate_array(1, 1e9)) as c':
+            [{ a: [1, 4, 7], b: [], c: 10_000 }],
+          'select count(*), max(id) from edge_logs': [{ f0_: 4, f1_: 'd' }],
+          'select approx_quantiles(x, 100)[offset(50)] as p from (select unnested as x from unnest([1, 2, 3]) as unnested)':
+            [{ p: 2 }],
+        });
+        await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
+      }));
+
+    it('gives a quantile as it stands among all of them, and NULL beyond', () =>
+      asking(async (ask) => {
+        for (const [value, where] of [
+          ['length(event_message)', 'true'],
+          ['timestamp', 'true'],
+          ['length(event_message)', 'false'],
+          ["if(id = 'a', null, length(event_message))", 'true'],
+        ]) {
+          const quantiles = `approx_quantiles(${value}, 7)`;
+          const each = Array.from(
+            { length: 9 },
+            (_, i) => `${quantiles}[safe_offset(${i})] as q${i}`,
+          );
+          const { body } = await ask(
+            `select ${quantiles} as list, ${each.join(', ')} from edge_logs where ${where}`,
+          );
+          const [{ list, ...places }] = body.result;
+          expect(Object.values(places), value).to.deep.equal(
+            Array.from({ length: 9 }, (_, i) => list?.[i] ?? null),
+          );
+          expect(list?.length, value).to.equal(where === 'true' ? 8 : undefined);
+        }
+      }));
+
+    it("keeps to the condition of ClickHouse's aggregates, whatever the value is", () =>
+      asking(async (ask) => {
+        // Two entries have a status, 200 and 500.
+        for (const value of ['response.status_code', 't.metadata.response.status_code'])
+          await check(
+            ask,
+            {
+              [`select sumIf(${value}, id = 'b') as one, avgIf(${value}, id in ('a', 'b')) as mean
+              from edge_logs t cross join unnest(metadata) as m cross join unnest(m.response) as response`]:
+                [{ one: 500, mean: 350 }],
+            },
+            { dialect: 'clickhouse' },
+          );
+      }));
+
+    it('gives NULL for values that an operation cannot take', () =>
+      asking(async (ask) => {
+        await check(ask, {
+          "select cast(event_message as int64) as a, 1 / 0 as b, sqrt(-1) as c, ln(0) as d, 9223372036854775807 * 9223372036854775807 > 1 as e, timestamp_add(timestamp '2200-01-01', interval 1000 year) is null as f from edge_logs where id = 'd'":
+            [{ a: null, b: null, c: null, d: null, e: true, f: false }],
+          "select json_value(event_message, '$.a') as a from edge_logs where id = 'd'": [
+            { a: null },
+          ],
+        });
+      }));
+  });
+
+  describe('refusals', () => {
+    it('refuses regular expressions that cut characters, and makes no text of their results', () =>
+      asking(async (ask, { store }) => {
+        const cuts = "select reverse(regexp_extract('é', r'\\C')) as x";
+        await refused(ask, { [cuts]: /single bytes by \\C.*line 1/ });
+        // The second line of defence, with an expression that would have been refused.
+        const parse = parserOf(store);
+        for (const [value, expected] of [
+          ["reverse(regexp_extract(t, 'here'))", null],
+          ["upper(regexp_replace(t, '^here', ''))", null],
+          ["initcap(regexp_replace(t, 'here', 'x'))", 'Xxx'],
+          ["array_to_string(regexp_extract_all(t, 'here'), ',')", null],
+        ] as const) {
+          const sql = `select ${value} as x from (select 'éa' as t) as v`;
+          const scope = { dialect: 'bigquery', views: new Map(), parameters: new Map() } as const;
+          const translation = await translate(sql, { ...scope, maxRows: 10 }, parse);
+          const { rows } = await store.query(
+            translation.sql.replaceAll('here', '\\C'),
+            {},
+            { maxRows: 10 },
+          );
+          expect(rows[0]?.[0], value).to.equal(expected);
+        }
+      }));
+
+    it('names the parameter, and the place in the statement', () =>
+      asking((ask) =>
+        refused(ask, {
+          'select id from files': /no table "files".*line 1, column 16/,
+          'select\n  id, e.nope from edge_logs e': /no column "nope" in "e".*line 2, column 7/,
+        }),
+      ));
+
+    it('says which regular expression is none, whatever its words are', () =>
+      asking((ask) =>
+        refused(
+          ask,
+          // These are words of errors that end the process.
+          Object.fromEntries(
+            [
+              'FATAL Error',
+              'database has been invalidated',
+              'Out of Memory Error: failed to allocate',
+            ].map((words) => [
+              `select regexp_contains(id, r'(${words}') from edge_logs`,
+              /regular expression/,
+            ]),
+          ),
+        ),
+      ));
+
+    it('reads a table of its own in any number of parts, and refuses joins of many', () =>
+      asking(async (ask) => {
+        const many = (count: number, part: (n: number) => string, between: string) =>
+          Array.from({ length: count }, (_, n) => part(n)).join(between);
+        const grouped =
+          'with a as (select id, count(*) as n from edge_logs group by id order by id limit 2)';
+        const arms = many(26, (n) => `select ${n} as arm, sum(n) as n from a`, ' union all ');
+        const { status, text } = await ask(`${grouped} ${arms} order by arm`);
+        expect(status, text).to.equal(200);
+        expect(JSON.parse(text).result).to.deep.equal(
+          Array.from({ length: 26 }, (_, arm) => ({ arm, n: 2 })),
+        );
+        // Each side is joined by itself, so its tables do not count for the other.
+        const joined = many(7, (n) => `edge_logs t${n}`, ' cross join ');
+        await check(ask, {
+          [`with a as (select count(*) as n from ${joined}), b as (select count(*) as n from ${joined}) select a.n = b.n as same from a, b`]:
+            [{ same: true }],
+        });
+        const tooMany = /^A SELECT may join 12 tables at most \(line 1, column \d+\)/;
+        await refused(ask, {
+          [`select count(*) as n from ${many(24, (n) => `edge_logs t${n}`, ', ')}`]: tooMany,
+          [`with a as (select t0.id from ${joined}) select count(*) as n from a, (select t1.id from ${joined}) as b`]:
+            tooMany,
+          [`select ${many(13, (n) => `(select max(id) from edge_logs) as c${n}`, ', ')}`]: tooMany,
+          [many(65, () => 'select count(*) as n from edge_logs', ' union all ')]:
+            /^A query may have 64 tables at most/,
+        });
+      }));
+
+    it('refuses it when it comes twice, and a dialect that is not known', () =>
+      asking(async (_ask, { http }) => {
+        const { body } = await http
+          .get(`${LOGS}?project=p&sql=select%201&sql=select%202`)
+          .set('X-API-KEY', TOKEN);
+        expect(body.code).to.equal('SQL_INVALID');
+        const other = await http
+          .get(`${LOGS}?project=p&sql=select%201&dialect=mysql`)
+          .set('X-API-KEY', TOKEN);
+        expect(other.body.code).to.equal('PARAMETER_INVALID');
+      }));
+  });
+});
+
+describe("caller's SQL over lines of its own", () => {
   it('knows which record has the members that Studio asks for, and looks for others in all', () =>
-    asking(async (ask, served) => {
+    withLines(async (served) => {
+      const ask = askOf(served);
       const lines = [
         { id: 'e', request: { path: '/here' }, response: { path: '/there', kind: 'x' } },
         { id: 'f', request: { method: 'GET', kind: 'y' }, response: { path: '/there' } },
@@ -267,263 +527,4 @@ describe("caller's SQL: views and records", () => {
         await check();
       }),
     ));
-
-  it('has the views of sources that are not there, without rows, and identifier in all', () =>
-    asking(async (ask) => {
-      for (const view of ['supavisor_logs', 'pg_cron_logs', 'workflow_run_logs']) {
-        const listed = `select identifier, id, t.timestamp, event_message from ${view} t order by t.timestamp desc limit 5`;
-        expect((await ask(listed)).body, view).to.deep.equal({ result: [] });
-        const counted = `select count(*) as n from ${view} t cross join unnest(metadata) as m where m.level = 'x'`;
-        expect((await ask(counted)).body.result, view).to.deep.equal([{ n: 0 }]);
-      }
-      const { body } = await ask("select identifier, id from edge_logs where id = 'a'");
-      expect(body.result).to.deep.equal([{ identifier: 'p', id: 'a' }]);
-    }));
-
-  it('can be sent by POST too, as a form and as JSON', () =>
-    asking(async (_ask, { http }) => {
-      const sql = 'select id from edge_logs order by id limit 1';
-      for (const type of ['form', 'json']) {
-        const { status, text } = await http
-          .post(LOGS)
-          .type(type)
-          .set('X-API-KEY', TOKEN)
-          .send({ project: 'p', sql });
-        expect(status, text).to.equal(200);
-        expect(JSON.parse(text)).to.deep.equal({ result: [{ id: 'a' }] });
-      }
-      const nested = await http
-        .post(LOGS)
-        .set('X-API-KEY', TOKEN)
-        .send({ project: 'p', sql: { a: 1 } });
-      expect(nested.body.code).to.equal('REQUEST_INVALID');
-      for (const type of ['text/plain', 'application/sql', 'multipart/form-data; boundary=x']) {
-        const other = await http.post(LOGS).type(type).set('X-API-KEY', TOKEN).send(sql);
-        expect(other.status, type).to.equal(415);
-        expect(other.body.detail).to.include('application/json').and.include(type);
-      }
-      const long = `select '${'x'.repeat(65_537)}'`;
-      const { body } = await http
-        .post(LOGS)
-        .set('X-API-KEY', TOKEN)
-        .send({ project: 'p', sql: long });
-      expect(body.code).to.equal('SQL_INVALID');
-      expect(body.error.message).to.match(/65536 characters/);
-    }));
-
-  it('sees the common table expressions of any endpoint', () =>
-    asking(async (_ask, { http }) => {
-      const { status, text } = await http
-        .get('/api/endpoints/query/usage.api-counts')
-        .query({ interval: 'daily', project: 'p', sql: 'select count(*) as n from requests' })
-        .set('X-API-KEY', TOKEN);
-      expect(status, text).to.equal(200);
-      expect(JSON.parse(text)).to.deep.equal({ result: [{ n: 0 }] });
-    }));
-});
-
-const QUOTED = `select "it's" as a, 'it''s' as b, 'a\\\\d\\n' as c, r'\\d' as d, """x"y""" as e, \`id\` from edge_logs where event_message = 'it\\'s \\\\d';`;
-const QUOTED_DUCKDB = `select 'a\\d' as a, "id" from edge_logs where "id" = 'a'`;
-
-describe("caller's SQL: the dialect", () => {
-  it('groups and sorts by a column of the result before one of the table', () =>
-    asking(async (ask) => {
-      const at = (time: string) => Date.parse(`2026-08-21T${time}Z`) * 1000;
-      await check(ask, {
-        'SELECT timestamp_trunc(t.timestamp, hour) as timestamp, count(*) as n, FROM edge_logs t GROUP BY timestamp ORDER BY timestamp ASC':
-          [
-            { timestamp: at('10:00:00'), n: 2 },
-            { timestamp: at('11:00:00'), n: 1 },
-            { timestamp: at('12:00:00'), n: 1 },
-          ],
-        "select cast(timestamp as datetime) as timestamp from edge_logs where id in ('a', 'b') order by 1":
-          [{ timestamp: '2026-08-21T10:00:00' }, { timestamp: '2026-08-21T10:30:00.250000' }],
-      });
-    }));
-
-  it('names the column of JOIN … USING with a qualifier of either side and with none', () =>
-    asking((ask) =>
-      check(ask, {
-        "select k, a.k as l, b.k as r from (select id as k from edge_logs) a join (select id as k from edge_logs where id < 'c') b using (k) order by k":
-          [
-            { k: 'a', l: 'a', r: 'a' },
-            { k: 'b', l: 'b', r: 'b' },
-          ],
-        "select a.k, b.k as r from (select id as k from edge_logs) a left join (select id as k from edge_logs where id = 'a') b using (k) where b.k is null order by 1 limit 1":
-          [{ k: 'b', r: null }],
-      }),
-    ));
-
-  it('reads strings, names and casts as BigQuery does', () =>
-    asking(async (ask) => {
-      await check(ask, {
-        [QUOTED]: [{ a: "it's", b: "it's", c: 'a\\d\n', d: '\\d', e: 'x"y', id: 'b' }],
-        "select id from edge_logs where regexp_contains(event_message, 'it''s \\\\\\\\d|zzz')": [
-          { id: 'b' },
-        ],
-        "select safe_cast('x' as int64) as a, cast('7' as int64) as b, cast('1.5' as float64) as c, '3'::int as d":
-          [{ a: null, b: 7, c: 1.5, d: 3 }],
-        'select generate_array(1, 7, 3) as a, generate_array(1, 0) as b, array_length(generate_array(1, 1e9)) as c':
-          [{ a: [1, 4, 7], b: [], c: 10_000 }],
-        'select count(*), max(id) from edge_logs': [{ f0_: 4, f1_: 'd' }],
-        'select approx_quantiles(x, 100)[offset(50)] as p from (select unnested as x from unnest([1, 2, 3]) as unnested)':
-          [{ p: 2 }],
-      });
-      await check(ask, { [QUOTED_DUCKDB]: [{ a: 'a\\d', id: 'a' }] }, { dialect: 'duckdb' });
-    }));
-
-  it('gives a quantile as it stands among all of them, and NULL beyond', () =>
-    asking(async (ask) => {
-      for (const [value, where] of [
-        ['length(event_message)', 'true'],
-        ['timestamp', 'true'],
-        ['length(event_message)', 'false'],
-        ["if(id = 'a', null, length(event_message))", 'true'],
-      ]) {
-        const quantiles = `approx_quantiles(${value}, 7)`;
-        const each = Array.from(
-          { length: 9 },
-          (_, i) => `${quantiles}[safe_offset(${i})] as q${i}`,
-        );
-        const { body } = await ask(
-          `select ${quantiles} as list, ${each.join(', ')} from edge_logs where ${where}`,
-        );
-        const [{ list, ...places }] = body.result;
-        expect(Object.values(places), value).to.deep.equal(
-          Array.from({ length: 9 }, (_, i) => list?.[i] ?? null),
-        );
-        expect(list?.length, value).to.equal(where === 'true' ? 8 : undefined);
-      }
-    }));
-
-  it("keeps to the condition of ClickHouse's aggregates, whatever the value is", () =>
-    asking(async (ask) => {
-      // Two entries have a status, 200 and 500.
-      for (const value of ['response.status_code', 't.metadata.response.status_code'])
-        await check(
-          ask,
-          {
-            [`select sumIf(${value}, id = 'b') as one, avgIf(${value}, id in ('a', 'b')) as mean
-              from edge_logs t cross join unnest(metadata) as m cross join unnest(m.response) as response`]:
-              [{ one: 500, mean: 350 }],
-          },
-          { dialect: 'clickhouse' },
-        );
-    }));
-
-  it('gives NULL for values that an operation cannot take', () =>
-    asking(async (ask) => {
-      await check(ask, {
-        "select cast(event_message as int64) as a, 1 / 0 as b, sqrt(-1) as c, ln(0) as d, 9223372036854775807 * 9223372036854775807 > 1 as e, timestamp_add(timestamp '2200-01-01', interval 1000 year) is null as f from edge_logs where id = 'd'":
-          [{ a: null, b: null, c: null, d: null, e: true, f: false }],
-        "select json_value(event_message, '$.a') as a from edge_logs where id = 'd'": [{ a: null }],
-      });
-    }));
-});
-
-describe("caller's SQL: what is refused", () => {
-  it('refuses regular expressions that cut characters, and makes no text of their results', () =>
-    asking(async (ask, { store }) => {
-      const cuts = "select reverse(regexp_extract('é', r'\\C')) as x";
-      await refused(ask, { [cuts]: /single bytes by \\C.*line 1/ });
-      // The second line of defence, with an expression that would have been refused.
-      const parse = async (text: string) => {
-        const { rows } = await store.query(PARSE, { text }, { maxRows: 1 });
-        return String(rows[0]?.[0]);
-      };
-      for (const [value, expected] of [
-        ["reverse(regexp_extract(t, 'here'))", null],
-        ["upper(regexp_replace(t, '^here', ''))", null],
-        ["initcap(regexp_replace(t, 'here', 'x'))", 'Xxx'],
-        ["array_to_string(regexp_extract_all(t, 'here'), ',')", null],
-      ] as const) {
-        const sql = `select ${value} as x from (select 'éa' as t) as v`;
-        const scope = { dialect: 'bigquery', views: new Map(), parameters: new Map() } as const;
-        const translation = await translate(sql, { ...scope, maxRows: 10 }, parse);
-        const { rows } = await store.query(
-          translation.sql.replaceAll('here', '\\C'),
-          {},
-          { maxRows: 10 },
-        );
-        expect(rows[0]?.[0], value).to.equal(expected);
-      }
-    }));
-
-  it('refuses everything but one SELECT of the views, and names the place', () =>
-    asking(async (ask) => {
-      await refused(ask, {
-        // Words of an error that ends the process.
-        "select regexp_contains(id, r'(FATAL Error') from edge_logs": /regular expression/,
-        "select regexp_contains(id, r'(database has been invalidated') from edge_logs":
-          /regular expression/,
-        "select regexp_contains(id, r'(Out of Memory Error: failed to allocate') from edge_logs":
-          /regular expression/,
-        'select cast(id as widget) from edge_logs': /There is no type "widget" here.*line 1/i,
-        'select * from edge_logs': /\* is not allowed.*line 1, column 8/,
-        'update edge_logs set x = 2': /Only SELECT/,
-        'select 1; select 2': /one statement/,
-        'selec id': /Only SELECT is allowed \(line 1, column 1\)/,
-        'select id id id from edge_logs': /Syntax error here \(line 1, column 14\)/,
-        'select id from main.edge_logs': /no table "main.edge_logs".*there are edge_logs/,
-        'select id from files': /no table "files"/,
-        "select id from read_text('/etc/passwd')": /no function but UNNEST/,
-        "select read_text('/etc/passwd')": /no function READ_TEXT/,
-        'select nope from edge_logs': /Field "nope" does not exist; there are id, timestamp/,
-        'select\n  id, e.nope from edge_logs e': /no column "nope" in "e".*line 2, column 7/,
-        'select session_user()': /no function SESSION_USER/,
-        'select current_user': /"current_user" does not exist/,
-        'with edge_logs as (select 1 as x) select x from edge_logs': /call yours otherwise/,
-        'with recursive a as (select 1 as x union all select x + 1 from a) select x from a': /./,
-        'select id, id from edge_logs': /Two columns of the result are called "id"/,
-        'select id, count(*) from edge_logs': /GROUP BY/,
-        "select id from edge_logs where timestamp > 'yesterday'": /Expected a timestamp/,
-        'select regexp_contains(id, event_message) from edge_logs': /must be a string literal/,
-        'select repeat(id, 100) from edge_logs': /32 times/,
-        'select id from edge_logs limit (select 1)': /LIMIT/,
-        "select 'x": /does not end/,
-        'select (1': /not closed/,
-        [`select ${'('.repeat(100)}1${')'.repeat(100)}`]: /deep/,
-      });
-    }));
-
-  it('reads a table of its own in any number of parts, and refuses joins of many', () =>
-    asking(async (ask) => {
-      const many = (count: number, part: (n: number) => string, between: string) =>
-        Array.from({ length: count }, (_, n) => part(n)).join(between);
-      const grouped =
-        'with a as (select id, count(*) as n from edge_logs group by id order by id limit 2)';
-      const arms = many(26, (n) => `select ${n} as arm, sum(n) as n from a`, ' union all ');
-      const { status, text } = await ask(`${grouped} ${arms} order by arm`);
-      expect(status, text).to.equal(200);
-      expect(JSON.parse(text).result).to.deep.equal(
-        Array.from({ length: 26 }, (_, arm) => ({ arm, n: 2 })),
-      );
-      // Each side is joined by itself, so its tables do not count for the other.
-      const joined = many(7, (n) => `edge_logs t${n}`, ' cross join ');
-      await check(ask, {
-        [`with a as (select count(*) as n from ${joined}), b as (select count(*) as n from ${joined}) select a.n = b.n as same from a, b`]:
-          [{ same: true }],
-      });
-      const tooMany = /^A SELECT may join 12 tables at most \(line 1, column \d+\)/;
-      await refused(ask, {
-        [`select count(*) as n from ${many(24, (n) => `edge_logs t${n}`, ', ')}`]: tooMany,
-        [`with a as (select t0.id from ${joined}) select count(*) as n from a, (select t1.id from ${joined}) as b`]:
-          tooMany,
-        [`select ${many(13, (n) => `(select max(id) from edge_logs) as c${n}`, ', ')}`]: tooMany,
-        [many(65, () => 'select count(*) as n from edge_logs', ' union all ')]:
-          /^A query may have 64 tables at most/,
-      });
-    }));
-
-  it('refuses it when it comes twice, and a dialect that is not known', () =>
-    asking(async (_ask, { http }) => {
-      const { body } = await http
-        .get(`${LOGS}?project=p&sql=select%201&sql=select%202`)
-        .set('X-API-KEY', TOKEN);
-      expect(body.code).to.equal('SQL_INVALID');
-      const other = await http
-        .get(`${LOGS}?project=p&sql=select%201&dialect=mysql`)
-        .set('X-API-KEY', TOKEN);
-      expect(other.body.code).to.equal('PARAMETER_INVALID');
-    }));
 });

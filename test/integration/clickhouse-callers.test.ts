@@ -4,13 +4,16 @@ import { expect } from 'chai';
 import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
+import { LONG } from '../faults/case.ts';
 import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
 import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
 import { otelEntries, otelStatement } from '../support/otel-logs.ts';
 
 const ROWS = 2000;
-const STATEMENTS = 150;
+/** The random statements are the same each time; the long form has more of them. */
+const STATEMENTS = LONG ? 150 : 50;
+const OTEL_STATEMENTS = LONG ? 60 : 20;
 /** JSON of numbers that is not what a program writes for them. */
 const NUMBERS = ['200.0', '404.0', '2.50', '0.1', '-0.0', '12345678901234567890'];
 /** What has no place in 64 bits. */
@@ -124,7 +127,10 @@ describe('SQL of callers over ClickHouse', () => {
               expect(status, `${sql} ${JSON.stringify(body)}`).to.equal(200);
               return (body.result as object[]).map((row) => JSON.stringify(row)).sort();
             };
-            for (const sql of ['', ...Array.from({ length: 60 }, () => otelStatement(random))])
+            for (const sql of [
+              '',
+              ...Array.from({ length: OTEL_STATEMENTS }, () => otelStatement(random)),
+            ])
               expect(await asked(other, sql), sql).to.deep.equal(await asked(one, sql));
           },
           { env: { TAILPOND_CLICKHOUSE_URL: server.url } },

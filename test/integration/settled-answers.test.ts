@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { BEYOND_REACH, type Reach, translate } from '../../server/caller-sql/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
-import { PARSE } from '../../server/endpoints/caller-sql.ts';
 import type { Views } from '../../server/endpoints/query-file.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { randomOf } from '../bench/random.ts';
 import { LONG } from '../faults/case.ts';
 import { type Served, type TestStore, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { oddLines, oddStatement } from '../support/odd-records.ts';
+import { parserOf } from '../support/parser.ts';
 
 const ROWS = 2000;
 const STATEMENTS = LONG ? 60 : 25;
@@ -44,8 +44,7 @@ async function within(
   reach: Reach,
   project = 'p',
 ): Promise<string[] | null> {
-  const parse = async (text: string) =>
-    String((await store.query(PARSE, { text }, { maxRows: 1 })).rows[0]?.[0]);
+  const parse = parserOf(store);
   const maxRows = 1000;
   const views = await viewsOf(store);
   const scope = { dialect: 'bigquery', views, maxRows, reach } as const;

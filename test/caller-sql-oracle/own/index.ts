@@ -12,18 +12,24 @@ import { ROWS } from './rows.ts';
 import { UNSUPPORTED } from './unsupported.ts';
 import { VALUES } from './values.ts';
 
-/** Requests of our own, in the same dialect: what other pages, reports and users plausibly send. */
-export const OWN: readonly Request[] = [
-  ...OWN_PAGES,
-  ...REPORTS,
-  ...COUNTS,
-  ...MEASURES,
-  ...CALENDAR,
-  ...ROWS,
-  ...RECORDS,
-  ...RANKS,
-  ...COMBINED,
-  ...VALUES,
-  ...REFUSED,
-  ...UNSUPPORTED,
-];
+/** Requests of our own, by kind, in the same dialect: other pages, reports and users plausibly send them. These read entries. */
+export const OF_ENTRIES: Readonly<Record<string, readonly Request[]>> = {
+  pages: OWN_PAGES,
+  reports: REPORTS,
+  counts: COUNTS,
+  measures: MEASURES,
+  calendars: CALENDAR,
+  rows: ROWS,
+  records: RECORDS,
+  ranks: RANKS,
+  combinations: COMBINED,
+};
+
+/** These come to the same whatever is stored. */
+export const OF_NOTHING: Readonly<Record<string, readonly Request[]>> = {
+  values: VALUES,
+  'requests that are refused': REFUSED,
+  'requests that are not supported': UNSUPPORTED,
+};
+
+export const OWN: readonly Request[] = Object.values({ ...OF_ENTRIES, ...OF_NOTHING }).flat();

@@ -39,6 +39,23 @@ export const RECORDS: readonly Request[] = [
     }),
   },
   {
+    name: 'members of members by dots',
+    sql: "select id, metadata.parsed.command_tag as tag, metadata.host as host from postgres_logs where metadata.parsed.user_name = 'supabase_admin' order by timestamp desc limit 50",
+    rows: (w) => ({
+      rows: newest(w.postgres_logs)
+        .map((row) => ({ row, m: first(row.metadata) }))
+        .map(({ row, m }) => ({ row, m, parsed: first(at(m, 'parsed')) }))
+        .filter(({ parsed }) => at(parsed, 'user_name') === 'supabase_admin')
+        .map(({ row, m, parsed }) => ({
+          id: row.id,
+          tag: at(parsed, 'command_tag'),
+          host: at(m, 'host'),
+        })),
+      by: (row) => row.id,
+      limit: 50,
+    }),
+  },
+  {
     name: 'records that are missing keep their entries in a left join',
     sql: `
 select t.id, r.method, h.x_sb_edge_region as region, m is null as bare

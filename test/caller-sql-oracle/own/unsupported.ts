@@ -18,8 +18,6 @@ export const UNSUPPORTED: readonly Request[] = [
     /timestamp_bucket/i,
   ),
   unsupported("select id from edge_logs where id like any ('a%', 'b%')", /./),
-  unsupported('with edge_logs as (select 7 as id) select id from edge_logs', /edge_logs/),
-  unsupported('select id from edge_logs tablesample system (10 percent)', /./),
 ];
 
 function unsupported(sql: string, says: RegExp): Request {

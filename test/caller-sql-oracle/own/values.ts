@@ -362,6 +362,18 @@ export const VALUES: readonly Request[] = [
     ["'a' <> 'b'", true],
     ["'a' != null", null],
   ]),
+  ...values('a NULL has the type that it is cast to', [
+    ['cast(null as string)', null],
+    ["concat(cast(null as string), 'a')", null],
+  ]),
+  ...values(
+    'a number is a text where one is needed, and has fractions when it is divided',
+    [
+      ['lower(x)', '7'],
+      ['x / 2', 3.5],
+    ],
+    'from unnest([7]) as x',
+  ),
   ...values(
     'no end of numbers fails',
     [

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { WINDOWS } from '../../caller-sql-oracle/dataset.ts';
 import { type Event, STRANGE_PROJECT } from '../../caller-sql-oracle/events.ts';
-import { OWN } from '../../caller-sql-oracle/own/index.ts';
+import { OF_ENTRIES, OWN } from '../../caller-sql-oracle/own/index.ts';
 import { type Failure, replay, type Target } from '../../caller-sql-oracle/replay.ts';
 import { type Request, requestsOf } from '../../caller-sql-oracle/request.ts';
 import { withEntries } from '../../caller-sql-oracle/with-entries.ts';
@@ -13,14 +13,21 @@ import { makeTables } from '../../clickhouse/tables.ts';
 import { LONG } from '../../faults/case.ts';
 import { withFolder } from '../../support/helpers.ts';
 import { missing } from '../../support/missing.ts';
+import { opened } from '../../support/opened.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Requests of Supabase Studio, which are another project's and stand beside this one where they are at hand. */
 const FOLDER = join(ROOT, '../shared/studio-queries');
 
+interface Entries {
+  readonly target: Target;
+  readonly events: readonly Event[];
+}
+
 /** The requests are sent in so many tests of one service, so that none takes long. */
 const PARTS = 6;
-const REQUESTS = existsSync(FOLDER) ? [...OWN, ...requestsOf(FOLDER)] : OWN;
+const STUDIOS = existsSync(FOLDER) ? requestsOf(FOLDER) : [];
+const REQUESTS = [...OWN, ...STUDIOS];
 /** One of so many requests goes to ClickHouse, which takes ten times as long. */
 const SAMPLE = LONG ? 1 : 4;
 
@@ -29,7 +36,7 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, () => {
   asked('answer the right rows, or say what is wrong with them', REQUESTS, 0, withEntries, true);
   asked(
     'answer the same when rows are settled',
-    REQUESTS,
+    [...Object.values(OF_ENTRIES).flat(), ...STUDIOS],
     1,
     (action) => withEntries(action, { settled: true }),
     false,
@@ -73,30 +80,13 @@ function asked(
 ) {
   describe(title, function () {
     this.timeout(300_000);
-    let [target, events]: [Target | null, readonly Event[]] = [null, []];
-    let end = () => {};
-    let running: Promise<void> = Promise.resolve();
-    before(
-      () =>
-        new Promise<void>((started, failed) => {
-          running = serve((which, all) => {
-            [target, events] = [which, all];
-            started();
-            return new Promise((ended) => {
-              end = ended;
-            });
-          });
-          running.catch(failed);
-        }),
+    const entries = opened<Entries>((action) =>
+      serve((target, events) => action({ target, events })),
     );
-    after(() => {
-      end();
-      return running;
-    });
 
     for (let part = 0; part < PARTS; part++)
       it(`in part ${part + 1} of ${PARTS}`, async () => {
-        if (!target) throw new Error('BUG: no service runs');
+        const { target, events } = entries();
         const some = requests.filter((_, n) => n % PARTS === part);
         const { failures } = await replay(target, some, events, (n) =>
           LONG ? WINDOWS : WINDOWS.slice((first + n) % WINDOWS.length).slice(0, 1),

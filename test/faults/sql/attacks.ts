@@ -1,4 +1,4 @@
-/** SQL that wants more than the views, and why it might get it. Each is asked in both dialects, by GET and by POST. */
+/** SQL that wants more than the views, and why it might get it. Each is translated in both dialects, and asked where it is not refused. */
 export interface Attack {
   readonly name: string;
   readonly sql: string;
@@ -1055,20 +1055,102 @@ const BYTES = group(
   ],
 );
 
-export const GROUPS: Readonly<Record<string, { title: string; attacks: readonly Attack[] }>> = {
-  S01a: { title: 'tables beside the views', attacks: TABLES },
-  S01b: { title: 'columns that are not named', attacks: STARS },
-  S01c: { title: 'fields that look like paths, names or SQL', attacks: PATHS },
-  S01d: { title: 'parts of the language that no view needs', attacks: SHAPES },
-  S03: { title: 'files, under any name', attacks: FILES },
-  S04a: { title: 'names that change their meaning from scope to scope', attacks: SCOPES },
-  S04b: { title: 'functions that read, write, run SQL or tell of the process', attacks: FUNCTIONS },
-  S04c: { title: 'words that are functions', attacks: WORDS },
-  S04d: { title: 'regular expressions that cut characters', attacks: BYTES },
-  S05a: { title: 'statements that are not a query, or several', attacks: STATEMENTS },
-  S05b: { title: 'texts that two lexers cut differently', attacks: LEXERS },
-  S05d: { title: 'words that every object knows', attacks: PROTOTYPES },
-  S13a: { title: 'errors that only hidden rows would bring about', attacks: ORACLES },
+interface Group {
+  readonly title: string;
+  readonly attacks: readonly Attack[];
+  /** Every refusal says one of these, or the attack was refused for a fault of its own and shows nothing. */
+  readonly says: RegExp;
+}
+
+const NOT_THERE = 'There is no (?:table|column|function|type|parameter)|(?:Field|The operator) "';
+const UNREAD = 'Syntax error|The character ".+" cannot stand here|Only SELECT is allowed';
+const UNSUPPORTED =
+  "not supported|is not allowed|This operator|This is not supported in a caller's SQL";
+
+export const GROUPS: Readonly<Record<string, Group>> = {
+  S01a: {
+    title: 'tables beside the views',
+    attacks: TABLES,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|Of set operations|LIMIT and OFFSET take|A place in an array`,
+    ),
+  },
+  S01b: {
+    title: 'columns that are not named',
+    attacks: STARS,
+    says: new RegExp(
+      `A \\* is not allowed|${UNREAD}|FROM takes|This operator|STRUCT_PACK takes|COALESCE takes`,
+    ),
+  },
+  S01c: {
+    title: 'fields that look like paths, names or SQL',
+    attacks: PATHS,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|A field cannot be called|Expected a path|A place in an array|takes a string literal|UNNEST takes|A name may not be empty`,
+    ),
+  },
+  S01d: {
+    title: 'parts of the language that no view needs',
+    attacks: SHAPES,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|LIMIT takes|takes a string literal|Expected a time zone|An @ must begin|Only one statement`,
+    ),
+  },
+  S03: {
+    title: 'files, under any name',
+    attacks: FILES,
+    says: /There is no table|The character "`" cannot stand here/,
+  },
+  S04a: {
+    title: 'names that change their meaning from scope to scope',
+    attacks: SCOPES,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|is a table of this endpoint|USING needs|An @ must begin`,
+    ),
+  },
+  S04b: {
+    title: 'functions that read, write, run SQL or tell of the process',
+    attacks: FUNCTIONS,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|is not an aggregate function|takes (?:one|2|no) argument|LIKE takes|An interval takes|A regular expression must`,
+    ),
+  },
+  S04c: {
+    title: 'words that are functions',
+    attacks: WORDS,
+    says: /Field ".+" does not exist|This is not supported in a caller's SQL/,
+  },
+  S04d: {
+    title: 'regular expressions that cut characters',
+    attacks: BYTES,
+    says: /may not match single bytes by \\C|There is no (?:type|escape)|Syntax error|This string does not end/,
+  },
+  S05a: {
+    title: 'statements that are not a query, or several',
+    attacks: STATEMENTS,
+    says: new RegExp(
+      `${UNREAD}|Only one statement|There is no statement|This .+ does not end|is not closed|A name may not be empty`,
+    ),
+  },
+  S05b: {
+    title: 'texts that two lexers cut differently',
+    attacks: LEXERS,
+    says: new RegExp(
+      `${NOT_THERE}|${UNREAD}|${UNSUPPORTED}|does not end|There is no (?:escape|such character)|may not (?:hold|be empty)`,
+    ),
+  },
+  S05d: {
+    title: 'words that every object knows',
+    attacks: PROTOTYPES,
+    says: new RegExp(
+      `${NOT_THERE}|Syntax error|${UNSUPPORTED}|A place in an array|takes one of|takes no arguments by name`,
+    ),
+  },
+  S13a: {
+    title: 'errors that only hidden rows would bring about',
+    attacks: ORACLES,
+    says: /There is no function|A regular expression must|takes a whole number/,
+  },
 };
 
 export const ATTACKS: readonly Attack[] = Object.values(GROUPS).flatMap(({ attacks }) => attacks);

@@ -221,7 +221,7 @@ const MOMENT_USES = [
 
 /** What can be done with a value of a row, as it stands in the SQL. */
 export function usesOf(value: string): string[] {
-  return [...TEXT_USES, ...NUMBER_USES, ...MOMENT_USES]
+  return [...new Set([...TEXT_USES, ...NUMBER_USES, ...MOMENT_USES])]
     .map((form) => form.replaceAll('V', () => value))
     .filter((sql) => !/\bover\b|interval \(?[a-z]/.test(sql));
 }

@@ -13,6 +13,7 @@ import {
   withFolder,
   withService,
 } from '../../support/helpers.ts';
+import { opened } from '../../support/opened.ts';
 import { tokenFile } from '../http.ts';
 import { storeCommand } from '../store-command.ts';
 import type { Dialect } from './attacks.ts';
@@ -100,42 +101,18 @@ function arrival() {
   return { harness, come, fail };
 }
 
-/**
- * Opens harnesses before the first case of a suite and ends them after its last one; `state` of each must then be what it was. Returns
- * what gives them to a case.
- */
+/** Opens harnesses for the cases of a suite; `state` of each must be the same at its end. Returns what gives them to a case. */
 export function shared<Harnesses extends readonly Harness[]>(
   open: (action: (harnesses: Harnesses) => Promise<void>) => Promise<void>,
 ): () => Harnesses {
-  let harnesses: Harnesses | undefined;
-  let end = () => {};
-  let life: Promise<void> = Promise.resolve();
-  before(async function () {
-    this.timeout(300_000);
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    await new Promise<void>((resolve, reject) => {
-      life = open(async (opened) => {
-        const states = () => Promise.all(opened.map((harness) => harness.state()));
-        const before = await states();
-        harnesses = opened;
-        resolve();
-        await ended;
-        expect(await states()).to.deep.equal(before);
-      });
-      life.catch(reject);
-    });
-  });
-  after(async function () {
-    this.timeout(300_000);
-    end();
-    await life;
-  });
-  return () => {
-    if (!harnesses) throw new Error('BUG: the harnesses are not open');
-    return harnesses;
-  };
+  return opened<Harnesses>((action) =>
+    open(async (harnesses) => {
+      const states = () => Promise.all(harnesses.map((harness) => harness.state()));
+      const before = await states();
+      await action(harnesses);
+      expect(await states()).to.deep.equal(before);
+    }),
+  );
 }
 
 /** Runs `action` on one service of this kind, which must stay the same process, and end well. */

@@ -143,12 +143,17 @@ const TOLD = [
   'select id collate T as x from edge_logs',
 ];
 
-/** Every one of them in every place, as each of the two languages writes it. */
-export function* hostile(): Generator<string> {
-  for (const text of HOSTILE) {
+/** Each of them as a name in every place, as each of the two languages writes it. */
+export function* hostileNames(): Generator<string> {
+  for (const text of HOSTILE)
     for (const template of NAMED)
       for (const name of [`\`${text}\``, `"${text.replaceAll('"', '""')}"`])
         yield template.replaceAll('N', () => name);
+}
+
+/** Each of them as a text in every place. */
+export function* hostileTexts(): Generator<string> {
+  for (const text of HOSTILE)
     for (const template of TOLD)
       for (const literal of [
         `'${text.replaceAll("'", "''")}'`,
@@ -158,5 +163,4 @@ export function* hostile(): Generator<string> {
         `'''${text}'''`,
       ])
         yield template.replaceAll('T', () => literal);
-  }
 }

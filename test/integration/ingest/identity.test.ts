@@ -77,6 +77,9 @@ async function settles(ingesting: Ingesting, ids: readonly string[]): Promise<vo
 }
 let marks = 0;
 
+/** A line without a newline is soon taken, and a deleted file soon let go. */
+const SOON = { waits: { quiet: 300, deleted: 300 } };
+
 describe('which file it is', () => {
   it('is not decided by a reused inode: logrotate with compress, the oldest dropped', () =>
     withFolder(async (data) => {
@@ -158,16 +161,20 @@ describe('which file it is', () => {
 
   it('takes an unterminated last line behind the room once the file has been quiet', () =>
     withFolder((data) =>
-      withIngest(data, async (ingesting) => {
-        const file = at(data, 'app.log');
-        writeFileSync(file, '{"id":"torn"');
-        appendFileSync(file, Buffer.alloc(4096));
-        appendFileSync(file, line('behind').trimEnd());
-        await settles(ingesting, ['behind']);
-        expect(await ingesting.rejected()).to.have.length(1);
-        appendFileSync(file, `\n${line('after')}`);
-        await settles(ingesting, ['after', 'behind']);
-      }),
+      withIngest(
+        data,
+        async (ingesting) => {
+          const file = at(data, 'app.log');
+          writeFileSync(file, '{"id":"torn"');
+          appendFileSync(file, Buffer.alloc(4096));
+          appendFileSync(file, line('behind').trimEnd());
+          await settles(ingesting, ['behind']);
+          expect(await ingesting.rejected()).to.have.length(1);
+          appendFileSync(file, `\n${line('after')}`);
+          await settles(ingesting, ['after', 'behind']);
+        },
+        SOON,
+      ),
     ));
 
   it('rejects a line that was torn before reserved room, and takes what follows the room', () =>
@@ -251,20 +258,24 @@ describe('which file it is', () => {
 
   it('closes a deleted file although its path is busy, and keeps its half line', () =>
     withFolder((data) =>
-      withIngest(data, async (ingesting) => {
-        const file = at(data, 'app.log');
-        writeFileSync(file, `${line('a')}{"id":"half`);
-        await settles(ingesting, ['a']);
-        unlinkSync(file);
-        let n = 0;
-        await eventually(() => {
-          appendFileSync(file, line(`b-${n++}`));
-          expect(openFiles()).not.to.include(`${realpathSync(file)} (deleted)`);
-        }, 30_000);
-        await settles(ingesting, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
-        const rejected = await ingesting.rejected();
-        expect(rejected.map((kept) => String(kept.line))).to.deep.equal(['{"id":"half']);
-      }),
+      withIngest(
+        data,
+        async (ingesting) => {
+          const file = at(data, 'app.log');
+          writeFileSync(file, `${line('a')}{"id":"half`);
+          await settles(ingesting, ['a']);
+          unlinkSync(file);
+          let n = 0;
+          await eventually(() => {
+            appendFileSync(file, line(`b-${n++}`));
+            expect(openFiles()).not.to.include(`${realpathSync(file)} (deleted)`);
+          }, 30_000);
+          await settles(ingesting, ['a', ...Array.from({ length: n }, (_, i) => `b-${i}`)]);
+          const rejected = await ingesting.rejected();
+          expect(rejected.map((kept) => String(kept.line))).to.deep.equal(['{"id":"half']);
+        },
+        SOON,
+      ),
     )).timeout(300_000);
 
   it('doubles no line and logs no warning when lines are written to a log that was packed', () =>
@@ -437,17 +448,21 @@ describe('which file it is', () => {
       const file = at(data, 'app.log');
       const ids = lines('kept', 1000);
       writeFileSync(file, text(ids));
-      await withIngest(data, async (ingesting) => {
-        await settles(ingesting, ids);
-        unlinkSync(file);
-        // Its handle is closed after five seconds, and the file at the path is identified anew.
-        for (let n = 0; n < 10; n++) {
-          appendFileSync(file, text(ids.slice(n * 100, n * 100 + 100)));
-          await delay(900);
-        }
-        appendFileSync(file, line('later'));
-        await settles(ingesting, [...ids, 'later']);
-      });
+      await withIngest(
+        data,
+        async (ingesting) => {
+          await settles(ingesting, ids);
+          unlinkSync(file);
+          // Its handle is soon closed, and the file at the path is identified anew.
+          for (let n = 0; n < 10; n++) {
+            appendFileSync(file, text(ids.slice(n * 100, n * 100 + 100)));
+            await delay(150);
+          }
+          appendFileSync(file, line('later'));
+          await settles(ingesting, [...ids, 'later']);
+        },
+        SOON,
+      );
     }));
 
   it('reads on in logs whose files are replaced by longer ones while other folders are listed', () =>

@@ -33,6 +33,9 @@ import { eventually, type Ingesting, withFolder, withIngest } from '../../suppor
 
 const SOURCE = 'edge_logs';
 
+/** A line without a newline is soon taken, and a deleted file soon let go. */
+const SOON = { waits: { quiet: 300, deleted: 300 } };
+
 describe('a file that grows', () => {
   it('gives every line once, through many restarts', () =>
     withFolder(async (data) => {
@@ -190,57 +193,81 @@ describe('a file that grows', () => {
 
   it('gives its unterminated last line once, when it has been quiet', () =>
     withFolder(async (data) => {
-      await withIngest(data, async (ingesting) => {
-        ingesting.write(`${SOURCE}/app.log`, line('a') + line('b').trim());
-        await settles(ingesting, ['a', 'b']);
-      });
-      await withIngest(data, async (ingesting) => {
-        await settles(ingesting, ['a', 'b']);
-        ingesting.write(`${SOURCE}/app.log`, '\n');
-        await settles(ingesting, ['a', 'b']);
-        ingesting.write(`${SOURCE}/app.log`, line('c') + line('d').trim());
-        await settles(ingesting, ['a', 'b', 'c', 'd']);
-        // Some writers put the newline first.
-        ingesting.write(`${SOURCE}/app.log`, `\n${line('e').trim()}`);
-        await settles(ingesting, ['a', 'b', 'c', 'd', 'e']);
-      });
+      await withIngest(
+        data,
+        async (ingesting) => {
+          ingesting.write(`${SOURCE}/app.log`, line('a') + line('b').trim());
+          await settles(ingesting, ['a', 'b']);
+        },
+        SOON,
+      );
+      await withIngest(
+        data,
+        async (ingesting) => {
+          await settles(ingesting, ['a', 'b']);
+          ingesting.write(`${SOURCE}/app.log`, '\n');
+          await settles(ingesting, ['a', 'b']);
+          ingesting.write(`${SOURCE}/app.log`, line('c') + line('d').trim());
+          await settles(ingesting, ['a', 'b', 'c', 'd']);
+          // Some writers put the newline first.
+          ingesting.write(`${SOURCE}/app.log`, `\n${line('e').trim()}`);
+          await settles(ingesting, ['a', 'b', 'c', 'd', 'e']);
+        },
+        SOON,
+      );
     }));
 
   it('keeps half a line at the end of a file that was deleted', () =>
     withFolder((data) =>
-      withIngest(data, async ({ write, lines, rejected }) => {
-        write('edge_logs/a.ndjson', '{"id":"1"}\n{"id":"2');
-        await lines(1);
-        unlinkSync(join(data, 'logs', 'edge_logs', 'a.ndjson'));
-        expect(await lines(2)).to.include({ rows: 1, rejected: 1 });
-        expect((await rejected()).map(({ line }) => line)).to.deep.equal(['{"id":"2']);
-      }),
+      withIngest(
+        data,
+        async ({ write, lines, rejected }) => {
+          write('edge_logs/a.ndjson', '{"id":"1"}\n{"id":"2');
+          await lines(1);
+          unlinkSync(join(data, 'logs', 'edge_logs', 'a.ndjson'));
+          expect(await lines(2)).to.include({ rows: 1, rejected: 1 });
+          expect((await rejected()).map(({ line }) => line)).to.deep.equal(['{"id":"2']);
+        },
+        SOON,
+      ),
     ));
 
   it('gives one rejected line when a line that was taken without its newline goes on', () =>
     withFolder(async (data) => {
       const first = line('a').trim();
-      await withIngest(data, async (ingesting) => {
-        ingesting.write(`${SOURCE}/app.log`, first);
-        await settles(ingesting, ['a']);
-      });
-      await withIngest(data, async (ingesting) => {
-        ingesting.write(`${SOURCE}/app.log`, ` ,"x":1}\n${line('b')}`);
-        await settles(ingesting, ['a', 'b'], 1);
-        const [rejected] = await ingesting.rejected();
-        expect(rejected).to.include({ line: ',"x":1}', offset: BigInt(first.length + 1) });
-      });
-      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b'], 1));
+      await withIngest(
+        data,
+        async (ingesting) => {
+          ingesting.write(`${SOURCE}/app.log`, first);
+          await settles(ingesting, ['a']);
+        },
+        SOON,
+      );
+      await withIngest(
+        data,
+        async (ingesting) => {
+          ingesting.write(`${SOURCE}/app.log`, ` ,"x":1}\n${line('b')}`);
+          await settles(ingesting, ['a', 'b'], 1);
+          const [rejected] = await ingesting.rejected();
+          expect(rejected).to.include({ line: ',"x":1}', offset: BigInt(first.length + 1) });
+        },
+        SOON,
+      );
+      await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b'], 1), SOON);
     }));
 
   it('gives one rejected line when a whole object follows in the line that was taken', () =>
     withFolder((data) =>
-      withIngest(data, async (ingesting) => {
-        ingesting.write(`${SOURCE}/app.log`, line('a').trim());
-        await settles(ingesting, ['a']);
-        ingesting.write(`${SOURCE}/app.log`, line('b') + line('c'));
-        await settles(ingesting, ['a', 'c'], 1);
-      }),
+      withIngest(
+        data,
+        async (ingesting) => {
+          ingesting.write(`${SOURCE}/app.log`, line('a').trim());
+          await settles(ingesting, ['a']);
+          ingesting.write(`${SOURCE}/app.log`, line('b') + line('c'));
+          await settles(ingesting, ['a', 'c'], 1);
+        },
+        SOON,
+      ),
     ));
 });
 

@@ -4,6 +4,8 @@ import { INGEST_WAITS, type IngestWaits } from '../ingest/index.ts';
 export interface Waits extends IngestWaits {
   /** The write-ahead log is written back when nothing has been stored for this long. */
   readonly checkpoint: number;
+  /** It is written back at the latest after this time, however busy ingest is. */
+  readonly checkpointLatest: number;
   /** The write-ahead log is written back by a COMMIT that finds so many bytes in it. */
   readonly checkpointBytes: number;
   /** A query may go on this long after it was interrupted at its time limit. */
@@ -41,6 +43,7 @@ export interface Waits extends IngestWaits {
 export const WAITS: Waits = {
   ...INGEST_WAITS,
   checkpoint: 2000,
+  checkpointLatest: 60_000,
   // With the default of 16 MB every second batch checkpoints, which cuts ingest to a sixth.
   checkpointBytes: 256e6,
   // Interrupts are obeyed within ms, but by a few functions that look for none while they work on one value.

@@ -84,7 +84,10 @@ export interface StoreOptions {
   readonly members?: Readonly<Record<Source, readonly string[]>>;
   /** What lines are stamped with and retention goes by; the machine's clocks without it. */
   readonly clock?: Clock;
-  readonly waits?: Pick<Waits, 'checkpoint' | 'checkpointBytes' | 'queryGrace'>;
+  readonly waits?: Pick<
+    Waits,
+    'checkpoint' | 'checkpointLatest' | 'checkpointBytes' | 'queryGrace'
+  >;
   /** Called when DuckDB has given the database up, or a query does not stop: nothing helps then but to start anew. */
   readonly onFatal: (error: Error) => void;
   /** Called once a query goes on long after it was interrupted, `onFatal` without it: it has a thread for good. */
@@ -207,7 +210,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       statements,
       probe: join(staging, 'probe.ndjson'),
       clock,
-      idleMs: waits.checkpoint,
+      waits,
       parallelism: engine.parallelism,
       memory,
       walBytes,

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Batch, RejectedLine, Sink, Source } from '../../../ingest/index.ts';
+import type { Waits } from '../../waits.ts';
 import type { Clock } from '../clock.ts';
 import { incrementCounters } from '../ledger.ts';
 import { alone, type BatchGroup, type Group, grouped } from './batch-groups.ts';
@@ -9,8 +10,6 @@ import { blankLines, type StagedLine, stagedLines } from './staged-lines.ts';
 import type { IngestStatements, SlowPath } from './statements.ts';
 import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.ts';
 
-/** The WAL is written back at the latest after this time. */
-const CHECKPOINT_MS = 60_000;
 const CHECKPOINT_RETRY_MS = 1000;
 /** A checkpoint that lacks memory ends the database: where queries hold more than this share, none is made beside SQL of callers. */
 const QUERIES_SHARE = 4;
@@ -38,8 +37,7 @@ export interface WriterOptions {
   readonly probe: string;
   /** What rows are stamped with, and what tells when to checkpoint. */
   readonly clock: Clock;
-  /** The write-ahead log is written back when nothing has been stored for this long, ms. */
-  readonly idleMs: number;
+  readonly waits: Pick<Waits, 'checkpoint' | 'checkpointLatest'>;
   /** How many full batches of a source one statement reads. */
   readonly parallelism: number;
   /** DuckDB's memory limit, bytes. */
@@ -93,7 +91,7 @@ export function createWriter({
   statements,
   probe,
   clock,
-  idleMs,
+  waits,
   parallelism,
   memory,
   walBytes,
@@ -311,13 +309,13 @@ export function createWriter({
     append: (batches) =>
       exclusive(async () => {
         for (const group of grouped(batches, parallelism)) await storeOrSearch(group);
-        if (isDue(CHECKPOINT_MS)) await checkpoint();
+        if (isDue(waits.checkpointLatest)) await checkpoint();
       }),
     record: (files, forgotten) =>
       exclusive(() => transaction(() => replaceFiles(connection, files, forgotten, clock.now()))),
     files: () => exclusive(() => readFiles(connection)),
     idle: async () => {
-      if (clock.monotonic() - lastStored < idleMs || !isDue(0)) return;
+      if (clock.monotonic() - lastStored < waits.checkpoint || !isDue(0)) return;
       await exclusive(checkpoint);
     },
     exclusive: (action) => exclusive(() => action({ transaction, checkpoint })),

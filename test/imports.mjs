@@ -1,4 +1,4 @@
-// Checks the imports of server/ and ingest/ (CONTRIBUTING.md): prints each fault with file and line; exit 1 if any.
+// Checks the imports of server/, ingest/ and test/ (CONTRIBUTING.md): prints each fault with file and line; exit 1 if any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,10 @@ const NAMELESS = /\b(?:utils?|helpers?|common|lib)\.[cm]?[jt]s$/;
 const IMPORT =
   /^[ \t]*(?:import|export)\b(?:[^'"`;=]*?\bfrom)?\s*(['"])(?<from>[^'"\n]+)\1|\b(?:import|require)\(\s*(['"`])(?<call>[^'"`\n]+)\3/gm;
 
-const files = ['server', 'ingest'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true })
-    .map((name) => join(folder, name))
-    .filter((file) => /\.[cm]?[jt]s$/.test(file)),
-);
+const files = ['server', 'ingest'].flatMap(codeBelow);
+/** A package of its own, which `npm ci` does not install: what `npm test` runs cannot import it. */
+const BENCH = 'test/bench/';
+const tests = codeBelow('test').filter((file) => !file.startsWith(BENCH));
 /** Folders that hold further folders of the service's code. */
 const folders = new Set(
   files.map((file) => dirname(dirname(file))).filter((folder) => folder.startsWith('server')),
@@ -22,11 +21,18 @@ const folders = new Set(
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 const faults = [];
 for (const file of files) checkFile(file);
+for (const file of [...files, ...tests]) checkBench(file);
 for (const cycle of cycles()) faults.push(cycle);
 for (const cycle of roomCycles()) faults.push(cycle);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
-else console.log(`Checked the imports of ${files.length} files.`);
+else console.log(`Checked the imports of ${files.length + tests.length} files.`);
+
+function codeBelow(folder) {
+  return readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !file.includes('node_modules/'));
+}
 
 function importsOf(file) {
   const text = withoutComments(readFileSync(join(ROOT, file), 'utf8'));
@@ -66,6 +72,14 @@ function checkFile(file) {
     if (/\bDuckDBInstance\b/.test(text))
       fault(i + 1, 'DuckDBInstance is named outside server/store/engine.ts, which alone opens it');
   });
+}
+
+function checkBench(file) {
+  for (const { line, target } of imports.get(file) ?? importsOf(file))
+    if (target?.startsWith(BENCH))
+      faults.push(
+        `${file}:${line}: imports ${target}; test/bench is a package of its own: move what both need to test/support`,
+      );
 }
 
 /** Every import that closes a cycle, found by a walk that goes depth first. */

@@ -1,5 +1,5 @@
 import { parse, View } from 'vega';
-import { compile } from 'vega-lite';
+import { compile, type TopLevelSpec } from 'vega-lite';
 import { ENGINES, type EngineName, type Results } from './results.ts';
 import { median } from './statistics.ts';
 
@@ -146,6 +146,8 @@ async function curves(file: string, title: string, points: readonly object[]): P
 }
 
 async function draw(spec: object): Promise<string> {
-  const svg = await new View(parse(compile(spec).spec), { renderer: 'none' }).toSVG();
+  const svg = await new View(parse(compile(spec as TopLevelSpec).spec), {
+    renderer: 'none',
+  }).toSVG();
   return `${svg}\n`;
 }

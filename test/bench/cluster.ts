@@ -4,8 +4,8 @@ import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { owned } from '../support/child.ts';
 import { postgresPrograms } from '../support/postgres.ts';
-import { owned } from './child.ts';
 
 /** A PostgreSQL of our own in a folder, reached by a socket in that folder alone. */
 export interface Cluster {

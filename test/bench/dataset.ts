@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
-import { type LinesOptions, lines } from './lines.ts';
+import { type LinesOptions, lines } from '../support/lines.ts';
 import { progress } from './progress.ts';
 
 export interface DataFile {
@@ -52,7 +52,7 @@ export function writeLines(
   return writeFiles(folder, options, (source) => (sources.includes(source) ? rows : 0));
 }
 
-type Form = Pick<LinesOptions, 'seed' | 'projects' | 'arrays'>;
+type Form = Pick<LinesOptions, 'seed' | 'projects' | 'arrays' | 'requestIds'>;
 
 async function writeFiles(
   folder: string,

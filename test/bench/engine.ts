@@ -1,9 +1,9 @@
+import { distinctPatterns, nthProject } from '../support/projects.ts';
 import type { Bench } from './bench.ts';
 import { scanFiles } from './grep.ts';
 import { type Asked, runJob } from './job.ts';
 import { missing, store } from './load.ts';
 import { progress } from './progress.ts';
-import { distinctPatterns, nthProject } from './projects.ts';
 import { ENGINES, type Engine, type EngineName, type Questions } from './results.ts';
 import { latency } from './statistics.ts';
 

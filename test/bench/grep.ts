@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { PROJECTS } from '../support/projects.ts';
 import type { Dataset } from './dataset.ts';
-import { PROJECTS } from './projects.ts';
 
 /** Seconds that a scan of the files takes, for scale; null where the program is missing. */
 export interface Scanned {

@@ -1,7 +1,7 @@
+import { distinctPatterns, nthProject } from '../support/projects.ts';
 import type { Bench } from './bench.ts';
 import { store } from './load.ts';
 import { progress } from './progress.ts';
-import { distinctPatterns, nthProject } from './projects.ts';
 import type { Http } from './results.ts';
 import { type Service, startService } from './service.ts';
 import { latency } from './statistics.ts';
@@ -63,8 +63,9 @@ export async function times(
 export async function withService<T>(
   folder: string,
   use: (service: Service) => Promise<T>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const service = await startService(folder);
+  const service = await startService(folder, settings);
   try {
     return await use(service);
   } finally {

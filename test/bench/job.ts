@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ROOT } from '../../server/config/package-root.ts';
-import { owned } from './child.ts';
+import { owned } from '../support/child.ts';
 import type { DataFile } from './dataset.ts';
 
 /** What an engine is told, in a process of its own, so that its memory is its alone. */

@@ -8,6 +8,7 @@ export const SECTIONS = [
   'sql',
   'search',
   'peer',
+  'victorialogs',
   'studio',
   'cached',
   'fresh',

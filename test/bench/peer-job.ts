@@ -3,7 +3,7 @@ import type { Answers } from './peer.ts';
 import { median } from './statistics.ts';
 
 /** A question is asked at least so often, and for so long. */
-interface Warmup {
+export interface Warmup {
   readonly times: number;
   readonly ms: number;
 }
@@ -58,6 +58,15 @@ export async function askInTurn<Body>(
     for (const [n, each] of ofWorld.entries()) answers[n]?.push(each);
   }
   return answers;
+}
+
+/** The median of what each of `asks` takes, ms, once all of them are warm. */
+export async function mediansInTurn(
+  asks: readonly (() => Promise<unknown>)[],
+  { times, warm }: { readonly times: number; readonly warm: Warmup },
+): Promise<number[]> {
+  for (const ask of asks) await warmed(ask, warm);
+  return timedInTurn(asks, times);
 }
 
 type Timed = Answers[number][number];

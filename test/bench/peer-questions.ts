@@ -25,15 +25,31 @@ export interface PeerQuestion {
   readonly postgres: (asked: Asked) => string;
 }
 
-const endpoint = (name: string, parameters: Record<string, string>) =>
+export const endpoint = (name: string, parameters: Record<string, string>) =>
   `/api/endpoints/query/${name}?${new URLSearchParams(parameters)}`;
-const explore = (name: string, parameters: Record<string, string>) =>
+export const explore = (name: string, parameters: Record<string, string>) =>
   `/api/${name}/edge_logs?${new URLSearchParams(parameters)}`;
-const callers = (sql: string) => (asked: Asked) =>
-  endpoint('logs.all', { project: asked.project, sql });
+const callers =
+  (sql: string) =>
+  ({ project }: Pick<Asked, 'project'>) =>
+    endpoint('logs.all', { project, sql });
 
 const UNNESTED = `from edge_logs t cross join unnest(metadata) as m cross join unnest(m.request) as request
   cross join unnest(m.response) as response`;
+/** Paths of questions about one project, which several peers are asked too. */
+export const OF_PROJECT = {
+  chart:
+    callers(`select timestamp_trunc(t.timestamp, hour) as h, response.status_code as s, count(*) as n
+      ${UNNESTED} group by h, s order by h desc, s limit 1000`),
+  failures:
+    callers(`select id, t.timestamp, event_message, request.method, request.path, request.search, response.status_code
+      ${UNNESTED} where response.status_code >= 500 order by t.timestamp desc limit 100`),
+  topPaths:
+    callers(`select request.path as p, count(*) as n, approx_quantiles(response.origin_time, 100)[offset(99)] as q
+      ${UNNESTED} group by p order by n desc, p limit 10`),
+  newest: ({ project }: Pick<Asked, 'project'>) => endpoint('logs.all', { project }),
+};
+
 const member = ({ arrays }: Asked, kind: string, ...[record, name]: [string, string]) =>
   arrays
     ? `JSONExtract${kind}(metadata, 1, '${record}', 1, '${name}')`
@@ -54,20 +70,20 @@ const ofProject = ({ project }: Asked) => `from edge_logs where project = '${pro
 
 let asked = 0;
 
-/**
- * Counts of a project; `expression` gives eight different ones that find the same. With the two names of an interval no answer is cached for
- * sixteen questions.
- */
+/** The path of counts of a project over seven days, by day: of sixteen in a row no two are cached together. */
+export function countsOf(expression: (nth: number) => string): string {
+  const nth = asked++;
+  const interval = nth % 16 < 8 ? 'daily' : '7day';
+  return endpoint('usage.api-counts', { interval, project: expression(nth % 8) });
+}
+
+/** Counts of a project; `expression` gives eight different ones that find the same. */
 function counts(name: string, expression: (project: string, nth: number) => string): PeerQuestion {
   return {
     name,
     kind: 'endpoint',
     isCached: true,
-    path: ({ project }) => {
-      const nth = asked++;
-      const interval = nth % 16 < 8 ? 'daily' : '7day';
-      return endpoint('usage.api-counts', { interval, project: expression(project, nth % 8) });
-    },
+    path: ({ project }) => countsOf((nth) => expression(project, nth)),
     clickhouse: ({
       project,
     }) => `select toStartOfDay(timestamp) as day, countIf(path like '%/rest%'), countIf(path like '%/storage%'),
@@ -90,8 +106,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: 'chart: status by hour',
     kind: 'caller',
-    path: callers(`select timestamp_trunc(t.timestamp, hour) as h, response.status_code as s, count(*) as n
-      ${UNNESTED} group by h, s order by h desc, s limit 1000`),
+    path: OF_PROJECT.chart,
     clickhouse: (
       asked,
     ) => `select toStartOfHour(timestamp) as h, ${status(asked)} as s, count() as n
@@ -104,8 +119,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: 'newest 100 with status 5xx',
     kind: 'caller',
-    path: callers(`select id, t.timestamp, event_message, request.method, request.path, request.search, response.status_code
-      ${UNNESTED} where response.status_code >= 500 order by t.timestamp desc limit 100`),
+    path: OF_PROJECT.failures,
     clickhouse: (
       asked,
     ) => `select id, timestamp, event_message, ${member(asked, 'String', 'request', 'method')}, ${path(asked)},
@@ -120,8 +134,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: 'top paths with p99',
     kind: 'caller',
-    path: callers(`select request.path as p, count(*) as n, approx_quantiles(response.origin_time, 100)[offset(99)] as q
-      ${UNNESTED} group by p order by n desc, p limit 10`),
+    path: OF_PROJECT.topPaths,
     clickhouse: (
       asked,
     ) => `select ${path(asked)} as p, count() as n, quantile(0.99)(${member(asked, 'Float', 'response', 'origin_time')})
@@ -133,7 +146,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
   {
     name: '`logs.all`',
     kind: 'endpoint',
-    path: ({ project }) => endpoint('logs.all', { project }),
+    path: OF_PROJECT.newest,
     clickhouse: (asked) =>
       `select id, timestamp, event_message, metadata ${own(asked)} order by timestamp desc limit 100`,
     postgres: (asked) =>
@@ -176,7 +189,7 @@ export const PEER_QUESTIONS: readonly PeerQuestion[] = [
       callers(
         `select id, t.timestamp, event_message from edge_logs t where regexp_contains(event_message, r'\\b${word}\\b')
         order by t.timestamp desc limit 100`,
-      )({ project } as Asked),
+      )({ project }),
     clickhouse: (asked) =>
       `select id, timestamp, event_message ${own(asked)} and hasToken(event_message, '${asked.word}') order by timestamp desc limit 100`,
     postgres: (asked) =>

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { projects } from '../support/projects.ts';
 import type { Bench } from './bench.ts';
 import { withClickHouseTable } from './clickhouse-table.ts';
 import { type Dataset, writeLines } from './dataset.ts';
@@ -12,7 +13,6 @@ import { missing } from './load.ts';
 import { askInTurn } from './peer-job.ts';
 import { type Asked, PEER_QUESTIONS, type PeerQuestion } from './peer-questions.ts';
 import { progress } from './progress.ts';
-import { projects } from './projects.ts';
 import { peerTable } from './report.ts';
 import type { Peer, PeerTable } from './results.ts';
 import { drop, type Service } from './service.ts';
@@ -25,7 +25,7 @@ const WARMUP = { times: 10, ms: 2000 };
 const POSTGRES_TIMES = 1;
 const WARM = PEER_QUESTIONS.map(({ isCached }) => (isCached ? { times: 1, ms: 0 } : WARMUP));
 /** What fills no run gets the columns of its members once nothing has come in for half of this time. */
-const FILLED_MS = 60_000;
+export const FILLED_MS = 60_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 /** Of 50 projects, those with 22, 4 and 1 % of the lines; the time of a question is their mean. */
 const ASKED = [0, 4, 19];

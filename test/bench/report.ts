@@ -14,7 +14,10 @@ import {
   type Results,
   type Searched,
   type Size,
+  type StoredLines,
   type Studio,
+  type VictoriaLogsResults,
+  type VictoriaTable,
 } from './results.ts';
 import { type Latency, median, medianLatency, quantile } from './statistics.ts';
 import { markdownTable, ratio, ratioByHand, short, targetsTable } from './targets.ts';
@@ -28,6 +31,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     sql,
     search,
     peer,
+    victorialogs,
     studio,
     cached,
     fresh,
@@ -52,6 +56,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     ...(sql ? ['## SQL of callers', sqlTable(sql)] : []),
     ...(search ? ['## Search queries', searchTable(search)] : []),
     ...(peer ? ['## Questions of callers beside ClickHouse', ...peer.tables.map(peerTable)] : []),
+    ...(victorialogs ? ['## VictoriaLogs', ...victoriaTexts(victorialogs)] : []),
     ...(studio ? ["## Requests of Studio's kind", ...studio.sizes.map(studioText)] : []),
     ...(cached ? ['## Cached answers', cachedTable(cached)] : []),
     ...(fresh ? ['## From write to visible', freshText(fresh)] : []),
@@ -194,6 +199,55 @@ export function peerTable(table: PeerTable): string {
     `${short(table.settleMs / 1000)} s; peak memory ${short(table.ingestPeakMb)} MB in ingest, ${short(table.settledPeakMb)} MB until settled;`,
     `disk ${short(table.diskShare)} bytes per byte of input.\n\n${markdownTable(head, rows)}`,
   ].join('\n');
+}
+
+function victoriaTexts({ version, tables }: VictoriaLogsResults): string[] {
+  return [
+    `VictoriaLogs ${version} and tailpond store the same edge lines and answer the same questions over HTTP. A ratio below 1 of a time means that tailpond is faster.`,
+    ...tables.map(victoriaTable),
+  ];
+}
+
+/** The questions to both, and what they take to store the lines. */
+export function victoriaTable({
+  rows,
+  bytes,
+  projects,
+  runs,
+  times,
+  own,
+  theirs,
+  questions,
+}: VictoriaTable): string {
+  const line = (name: string, ownValue: number, theirValue: number) => [
+    name,
+    short(theirValue),
+    short(ownValue),
+    short(ownValue / theirValue),
+  ];
+  const middle = (name: string, of: (stored: StoredLines) => number) =>
+    line(name, median(own.map(of)), median(theirs.map(of)));
+  const last = (name: string, of: (stored: StoredLines | undefined) => number) =>
+    line(name, of(own.at(-1)), of(theirs.at(-1)));
+  const perRow = (seconds: number | null = null) => ((seconds ?? Number.NaN) / rows) * 1e6;
+  const of = projects === 1 ? 'one project' : `${projects} projects`;
+  const about = projects === 1 ? '' : ' Questions of one project ask for one that has 2 % of them.';
+  const head = ['', 'VictoriaLogs', 'tailpond', 'ratio'];
+  return [
+    `${whole(rows)} lines of ${of}, medians of ${times} in ms.${about}`,
+    markdownTable(
+      head,
+      questions.map(({ name, ms: ownMs, theirMs }) => line(name, ownMs, theirMs)),
+    ),
+    `Storing them, ${runs === 1 ? 'once' : `medians of ${runs}`}; until settled, and the disk, once.`,
+    markdownTable(head, [
+      middle('rows/s', (stored) => (rows / stored.ms) * 1000),
+      middle('processor, µs a row', ({ seconds }) => perRow(seconds)),
+      last('processor until settled, µs a row', (stored) => perRow(stored?.settledSeconds)),
+      middle('peak memory, MB', ({ peakMb }) => peakMb),
+      last('disk, bytes per byte of input', (stored) => (stored?.diskBytes ?? Number.NaN) / bytes),
+    ]),
+  ].join('\n\n');
 }
 
 function studioText({ rows, settleMs, idleMb, requests }: Studio['sizes'][number]): string {

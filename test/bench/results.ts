@@ -129,6 +129,39 @@ export interface Peer {
   readonly tables: readonly PeerTable[];
 }
 
+/** What it took to store lines. */
+export interface StoredLines {
+  readonly ms: number;
+  /** Of the processor, until the lines are found. */
+  readonly seconds: number;
+  /** Of the processor, until they are in the form in which they stay; null where that was not waited for. */
+  readonly settledSeconds: number | null;
+  readonly peakMb: number;
+  readonly diskBytes: number;
+}
+
+/** The same lines in tailpond and in VictoriaLogs, and the medians of the same questions over HTTP. */
+export interface VictoriaTable {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly projects: number;
+  /** How often the lines were stored, and each question timed. */
+  readonly runs: number;
+  readonly times: number;
+  readonly own: readonly StoredLines[];
+  readonly theirs: readonly StoredLines[];
+  readonly questions: readonly {
+    readonly name: string;
+    readonly ms: number;
+    readonly theirMs: number;
+  }[];
+}
+
+export interface VictoriaLogsResults {
+  readonly version: string;
+  readonly tables: readonly VictoriaTable[];
+}
+
 /** Requests of Studio's kind over the last 7 of 30 days of all sources, settled; ms of each. */
 export interface Studio {
   readonly sizes: readonly {
@@ -184,6 +217,7 @@ export interface Results {
   readonly sql?: OwnSql;
   readonly search?: Searched;
   readonly peer?: Peer;
+  readonly victorialogs?: VictoriaLogsResults;
   readonly studio?: Studio;
   readonly cached?: Cached;
   readonly fresh?: Fresh;

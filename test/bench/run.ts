@@ -23,6 +23,8 @@ import { measureSearch } from './search.ts';
 import { measureSql } from './sql.ts';
 import { measureStudio } from './studio.ts';
 import { targetsTable } from './targets.ts';
+import { measureVictoriaLogs } from './victorialogs.ts';
+import { whyNoVictoriaLogs } from './victorialogs-server.ts';
 
 const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   ingest: measureIngest,
@@ -31,6 +33,7 @@ const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   sql: measureSql,
   search: measureSearch,
   peer: measurePeer,
+  victorialogs: measureVictoriaLogs,
   studio: measureStudio,
   cached: measureCached,
   fresh: measureFresh,
@@ -44,15 +47,15 @@ let results: Results = { measured: {}, ...readResults(), machine: describeMachin
 
 if (options.sections.length > 0) {
   execFileSync(process.execPath, ['build.cjs'], { cwd: ROOT, stdio: 'inherit' });
-  for (const engine of ENGINES) {
-    const reason = missing(engine);
+  for (const reason of [...ENGINES.map(missing), whyNoVictoriaLogs()])
     if (reason) console.error(`left out: ${reason}`);
-  }
   await withScratch(async (scratch) => {
     const { rows, runs, seed, sections } = options;
     const needsData = sections.some(
       (section) =>
-        !['scale', 'fresh', 'sql', 'search', 'peer', 'studio', 'cluster'].includes(section),
+        !['scale', 'fresh', 'sql', 'search', 'peer', 'victorialogs', 'studio', 'cluster'].includes(
+          section,
+        ),
     );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SupabaseSource } from '../../ingest/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
-import { owned } from './child.ts';
+import { owned } from '../support/child.ts';
+import { freePort } from '../support/port.ts';
 import type { Dataset } from './dataset.ts';
 import { memoryMb, processorSeconds } from './memory.ts';
-import { freePort } from './port.ts';
 
 /** The newest rows of a source are settled when there are so many. */
 const RUN_ROWS = 30_720;

@@ -6,7 +6,7 @@ import { deadlineIn } from '../../server/deadline.ts';
 import { createCallerSql, PARSE } from '../../server/endpoints/caller-sql.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import { openStore } from '../../server/store/index.ts';
-import { nthProject } from './projects.ts';
+import { nthProject } from '../support/projects.ts';
 import { QUESTIONS } from './questions.ts';
 import type { OwnSql } from './results.ts';
 import { latency } from './statistics.ts';

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { OWN } from '../caller-sql-oracle/own/index.ts';
 import { requestsOf } from '../caller-sql-oracle/request.ts';
+import { projects } from '../support/projects.ts';
 import type { Bench } from './bench.ts';
 import { writeMonth } from './dataset.ts';
 import { withService } from './http.ts';
-import { projects } from './projects.ts';
 import type { Studio } from './results.ts';
 import { drop } from './service.ts';
 import { median } from './statistics.ts';

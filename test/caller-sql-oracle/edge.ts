@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from '../support/random.ts';
 import { type Json, perhaps, type Shape, weighted } from './shape.ts';
 
 /** Ids of requests at the edge, which entries of the auth service name again. */

@@ -1,5 +1,5 @@
 import type { SupabaseSource } from '../../ingest/index.ts';
-import { type Random, randomOf } from '../bench/random.ts';
+import { type Random, randomOf } from '../support/random.ts';
 import { auth, platformAuth } from './auth.ts';
 import {
   database,

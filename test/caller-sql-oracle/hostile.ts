@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from '../support/random.ts';
 import type { Json, Shape } from './shape.ts';
 
 /** What stands where something else is expected. */

@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from '../support/random.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

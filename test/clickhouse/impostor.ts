@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { freePort } from '../bench/port.ts';
+import { freePort } from '../support/port.ts';
 
 /** An answer in the place of ClickHouse's, with status 200. */
 export interface Impersonation {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { freePort } from '../bench/port.ts';
+import { freePort } from '../support/port.ts';
 
 /** What becomes of a connection. */
 export type Fate =

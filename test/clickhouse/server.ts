@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import { owned } from '../bench/child.ts';
-import { freePort } from '../bench/port.ts';
+import { owned } from '../support/child.ts';
+import { freePort } from '../support/port.ts';
 
 /** A ClickHouse server of a test's own, on loopback. */
 export interface ClickHouseServer {

@@ -2,7 +2,6 @@ import { appendFileSync, closeSync, mkdirSync, openSync, utimesSync, writeSync }
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { edgeLines } from '../bench/lines.ts';
 import {
   eventually,
   type Service,
@@ -10,6 +9,7 @@ import {
   withService,
   withStore,
 } from '../support/helpers.ts';
+import { edgeLines } from '../support/lines.ts';
 import { faultCase } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, ledger } from './lines.ts';

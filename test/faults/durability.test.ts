@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
-import { seeded } from '../bench/lines.ts';
 import { INSTALL } from '../e2e/shippers/shippers.ts';
 import {
   eventually,
@@ -18,6 +17,7 @@ import {
   withService,
   withStore,
 } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { DAY } from '../support/simulated-store.ts';
 import { faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { seeded } from '../bench/lines.ts';
 import { makeTables } from '../clickhouse/tables.ts';
 import { eventually, withService } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { fill, fillWithin, free } from './ballast.ts';
 import { type faultCase, LONG } from './case.ts';
 import { newExpectedLines } from './expected-lines.ts';

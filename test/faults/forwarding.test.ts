@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
-import { seeded } from '../bench/lines.ts';
 import { type Impersonation, openImpostor } from '../clickhouse/impostor.ts';
 import { type Fate, openProxy } from '../clickhouse/proxy.ts';
 import { type ClickHouseServer, whyNoClickHouse, withTwoShards } from '../clickhouse/server.ts';
@@ -21,6 +20,7 @@ import {
   withFolder,
   withService,
 } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { faultCase, LONG, notHere } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { fakeTime, settableClock } from './fake-time.ts';

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TokenEntry, writeTokenFile } from '../../server/auth/token-file.ts';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
-import { seeded } from '../bench/lines.ts';
 import { secrets } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import type { ExpectedLines } from './expected-lines.ts';
 
 /** The answers on a raw connection, from its opening to its end. */

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { edgeLines } from '../bench/lines.ts';
 import { eventually, withFolder, withIngest, withService } from '../support/helpers.ts';
+import { edgeLines } from '../support/lines.ts';
 import { SLOW } from '../support/slow.ts';
 
 /** More than a full batch. */

@@ -2,8 +2,9 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { edgeLines, PROJECTS } from '../bench/lines.ts';
 import { type Served, withApp, withFolder } from '../support/helpers.ts';
+import { edgeLines } from '../support/lines.ts';
+import { PROJECTS } from '../support/projects.ts';
 import { SLOW } from '../support/slow.ts';
 import { LONG } from './case.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { seeded } from '../bench/lines.ts';
 import { eventually, withFolder, withService } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { LONG } from './case.ts';
 import { newExpectedLines } from './expected-lines.ts';
 import { allStored, dropLines, endsWhole, ledger, startWriter, whileItLives } from './lines.ts';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { LedgerEntry } from '../../server/store/index.ts';
-import { seeded } from '../bench/lines.ts';
 import {
   eventually,
   type Service,
@@ -13,6 +12,7 @@ import {
   withService,
   withStore,
 } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { DAY, simulatedClock } from '../support/simulated-store.ts';
 import { faultCase, LONG } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';

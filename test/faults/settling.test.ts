@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { seeded } from '../bench/lines.ts';
 import {
   eventually,
   type Service,
@@ -10,6 +9,7 @@ import {
   withIngest,
   withService,
 } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { fill, free } from './ballast.ts';
 import { faultCase, LONG } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { seeded } from '../bench/lines.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { tokenFile } from '../faults/http.ts';
 import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 
 const MINUTE = 60_000;
 const LINES = 6000;

@@ -1,7 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
 import { LONG } from '../faults/case.ts';
@@ -9,6 +8,7 @@ import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
 import { oddChart, oddLines, oddStatement } from '../support/odd-records.ts';
 import { otelEntries, otelStatement } from '../support/otel-logs.ts';
+import { randomOf } from '../support/random.ts';
 
 const ROWS = 2000;
 /** The random statements are the same each time; the long form has more of them. */

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
-import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import type { ClickHouseServer } from '../clickhouse/server.ts';
 import { LONG } from '../faults/case.ts';
 import { CORNERS, STATEMENTS_OF_CLIENTS } from '../support/clickhouse-statements.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { ODD_KEYS, type OtelEntry, otelEntries, otelStatement } from '../support/otel-logs.ts';
+import { randomOf } from '../support/random.ts';
 
 const ENTRIES = 500;
 /** The random statements are the same each time; the long form has more of them. */

@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { readerStatements } from '../../server/clickhouse/reader-schema.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { membersOf } from '../../server/config/members.ts';
-import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { dropEntries, totalOf } from '../clickhouse/nodes.ts';
 import { FREE_READER, READER, readerConfig } from '../clickhouse/reader.ts';
@@ -13,6 +12,7 @@ import type { ClickHouseServer } from '../clickhouse/server.ts';
 import { CORNERS, STATEMENTS_OF_CLIENTS } from '../support/clickhouse-statements.ts';
 import { eventually, type Service, TOKEN, withService } from '../support/helpers.ts';
 import { ODD_KEYS, otelEntries, otelStatement } from '../support/otel-logs.ts';
+import { randomOf } from '../support/random.ts';
 
 const STATEMENTS = 120;
 /** The user is tried again each minute. */

@@ -7,7 +7,6 @@ import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { deadlineIn } from '../../server/deadline.ts';
 import { storeEntries } from '../../server/explore/store-entries.ts';
 import { createTail } from '../../server/explore/tail.ts';
-import { seeded } from '../bench/lines.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
 import {
   eventually,
@@ -20,6 +19,7 @@ import {
   withIngest,
   withService,
 } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.parse('2026-08-21T12:00:00Z');

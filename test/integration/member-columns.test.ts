@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { seeded } from '../bench/random.ts';
 import { type Served, spawnService, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { randomOf } from '../bench/random.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import {
   IN_LISTS,
@@ -9,6 +8,7 @@ import {
   type OtelEntry,
   otelEntries,
 } from '../support/otel-logs.ts';
+import { randomOf } from '../support/random.ts';
 
 const PATH = '/api/endpoints/query/logs.all.otel';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { randomOf } from '../bench/random.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { randomOf } from '../support/random.ts';
 
 const RUN = 30_720;
 /** Two runs that are settled, and rows behind them. */

@@ -4,11 +4,11 @@ import { BEYOND_REACH, type Reach, translate } from '../../server/caller-sql/ind
 import { ROOT } from '../../server/config/package-root.ts';
 import type { Views } from '../../server/endpoints/query-file.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
-import { randomOf } from '../bench/random.ts';
 import { LONG } from '../faults/case.ts';
 import { type Served, type TestStore, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { oddLines, oddStatement } from '../support/odd-records.ts';
 import { parserOf } from '../support/parser.ts';
+import { randomOf } from '../support/random.ts';
 
 const ROWS = 2000;
 const STATEMENTS = LONG ? 60 : 25;

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
-import { seeded } from '../bench/lines.ts';
 import { tokenFile } from '../faults/http.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 
 const BEGIN = Date.parse('2026-08-21T12:00:00Z');
 const SOURCES = ['edge_logs', 'auth_logs', 'app_logs'];

@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { randomOf } from '../bench/random.ts';
 import { clickhouseIt } from '../clickhouse/case.ts';
 import { eventually, type Service, withApp, withFolder, withService } from '../support/helpers.ts';
+import { randomOf } from '../support/random.ts';
 import { type Asked, lineOf, questions, serviceEntries } from '../support/studio-endpoints.ts';
 
 const ENTRIES = 600;

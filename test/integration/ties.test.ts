@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { seeded } from '../bench/lines.ts';
 import { type Served, withApp, withFolder } from '../support/helpers.ts';
+import { seeded } from '../support/random.ts';
 
 interface Line {
   readonly source: string;

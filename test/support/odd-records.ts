@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from './random.ts';
 
 const PATHS = [
   '/rest/v1/todos-of-today',

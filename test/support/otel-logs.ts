@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from './random.ts';
 
 /** An entry as its line says it, and as ClickHouse would hold it: worked out here, apart from what the service does. */
 export interface OtelEntry {

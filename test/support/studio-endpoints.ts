@@ -1,4 +1,4 @@
-import type { Random } from '../bench/random.ts';
+import type { Random } from './random.ts';
 
 /**
  * Entries of Supabase's services around now, and what the endpoints that Studio asks for must say of them: worked out from the entries, one

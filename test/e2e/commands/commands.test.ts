@@ -9,8 +9,8 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
 import { lockStore } from '../../../server/store/index.ts';
-import { freePort } from '../../bench/port.ts';
 import { eventually, LAUNCH, TOKEN, withFolder, withService } from '../../support/helpers.ts';
+import { freePort } from '../../support/port.ts';
 import { SLOW } from '../../support/slow.ts';
 
 interface Ran {

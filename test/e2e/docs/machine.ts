@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { createServer as createHttpServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { freePort } from '../../bench/port.ts';
 import { eventually } from '../../support/helpers.ts';
+import { freePort } from '../../support/port.ts';
 import { install } from './installation.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createGramBitmap, gramsOf, placeOf } from '../../../server/store/text-filter/grams.ts';
-import { randomOf } from '../../bench/random.ts';
+import { randomOf } from '../../support/random.ts';
 
 /** Letters whose case matters, two beyond ASCII that equal `k` and `s` in any case, and what breaks a text. */
 const LETTERS = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { seeded } from '../../../bench/random.ts';
+import { seeded } from '../../../support/random.ts';
 import { LOG, ROTATED, SECOND, Simulation, type Step } from './history.ts';
 
 const STEPS: readonly Step[] = (

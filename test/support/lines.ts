@@ -2,9 +2,6 @@ import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
 import { PROJECTS, projectsAt } from './projects.ts';
 import { type Random, randomOf } from './random.ts';
 
-export { PROJECTS } from './projects.ts';
-export { seeded } from './random.ts';
-
 export interface LinesOptions {
   readonly seed: number;
   /** The moment of the newest line, ms since the epoch. */
@@ -15,7 +12,12 @@ export interface LinesOptions {
   readonly projects?: readonly string[];
   /** Whether each record of the metadata is the only element of an array. */
   readonly arrays?: boolean;
+  /** Whether the message and the metadata of each line have a word of eight hex digits that no other line has. */
+  readonly requestIds?: boolean;
 }
+
+/** Seeds the request ids apart from the lines, which are the same with and without them. */
+const REQUEST_IDS = 1000;
 
 /** `count` log lines of a source without newline, oldest first, spread evenly over the time. */
 export function* lines(
@@ -26,10 +28,12 @@ export function* lines(
   const random = randomOf(options.seed + SUPABASE_SOURCES.indexOf(source));
   const start = options.end - options.spanMs;
   const projectAt = projectsAt(options.projects ?? PROJECTS);
+  const ids = options.requestIds ? randomOf(options.seed + REQUEST_IDS) : null;
   for (let i = 1; i <= count; i++) {
     const at = new Date(start + (options.spanMs * i) / count).toISOString();
     const project = projectAt(random.next());
-    const { event_message, metadata } = LINES[source](random, project, at);
+    const line = LINES[source](random, project, at);
+    const { event_message, metadata } = ids ? withId(line, ids.hex(8)) : line;
     yield JSON.stringify({
       id: random.uuid(),
       timestamp: at,
@@ -38,6 +42,13 @@ export function* lines(
       metadata: options.arrays ? inArrays(metadata) : metadata,
     });
   }
+}
+
+function withId({ event_message, metadata }: Line, request_id: string): Line {
+  return {
+    event_message: `${event_message} | ${request_id}`,
+    metadata: { ...metadata, request_id },
+  };
 }
 
 function inArrays(value: unknown): unknown {

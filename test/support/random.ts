@@ -8,7 +8,7 @@ export interface Random {
   uuid(): string;
 }
 
-/** mulberry32: a seeded generator of numbers in [0, 1), so that every run of a benchmark sees the same lines. */
+/** mulberry32: a seeded generator of numbers in [0, 1), so that every run sees the same values. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

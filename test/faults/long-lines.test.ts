@@ -15,7 +15,7 @@ import { faultCase, LONG } from './case.ts';
 const SOURCE = 'auth_logs';
 const MEMORY = '96MB';
 /** Without what a line may have of the memory, so many bytes of them ended the process, again and again. */
-const BYTES = LONG ? 400e6 : 30e6;
+const BYTES = LONG ? 400e6 : 20e6;
 
 /** Text that cannot be compressed. */
 const text = (bytes: number) => randomBytes((bytes * 3) / 4).toString('base64');
@@ -89,7 +89,7 @@ describe('more long lines than the memory holds', function () {
       withFolder(async (data) => {
         const folder = join(data, 'logs', SOURCE);
         mkdirSync(folder, { recursive: true });
-        const [starts, each, bytes] = [LONG ? 10 : 4, 30, 500_000];
+        const [starts, each, bytes] = [LONG ? 10 : 3, 30, 500_000];
         for (let start = 1; start <= starts; start++) {
           const lines = Array.from(
             { length: each },

@@ -167,7 +167,7 @@ for (const running of [true, false]) {
         withOne(data, async () => {
           // Garbage is collected as often as in hours: a tail is interrupted after that.
           const collects =
-            'import v8 from "node:v8";import vm from "node:vm";v8.setFlagsFromString("--expose-gc");const gc=vm.runInNewContext("gc");setInterval(gc,50).unref()';
+            'import v8 from "node:v8";import vm from "node:vm";v8.setFlagsFromString("--expose-gc");const gc=vm.runInNewContext("gc");setInterval(gc,300).unref()';
           const env = {
             NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(collects)}`,
           };

@@ -25,7 +25,7 @@ interface Entries {
 }
 
 /** The requests are sent in so many tests of one service, so that none takes long. */
-const PARTS = 6;
+const PARTS = 10;
 const STUDIOS = existsSync(FOLDER) ? requestsOf(FOLDER) : [];
 const REQUESTS = [...OWN, ...STUDIOS];
 /** One of so many requests goes to ClickHouse, which takes ten times as long. */

@@ -436,7 +436,7 @@ describe('push', () => {
             expect(endless.answer).not.to.include('Logged!');
             await holds(service, setup);
           },
-          { env: { TAILPOND_TEST_WAITS: 'pushBody=5s' } },
+          { env: { TAILPOND_TEST_WAITS: 'requestHead=5s,requestBody=5s,pushBody=5s' } },
         );
       }),
   );

@@ -26,7 +26,7 @@ const INSERT = new URLSearchParams({
 /** As shippers send it: a few connections, and a body of some megabytes after the other. */
 const CONNECTIONS = 4;
 const BLOCK_BYTES = 8 << 20;
-const START_MS = 30_000;
+const START_MS = 180_000;
 const POLL_MS = 25;
 /** Longer than its interval of five seconds between flushes to the disk. */
 const QUIET_MS = 6000;

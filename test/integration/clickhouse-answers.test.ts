@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { clickhouseIt } from '../clickhouse/case.ts';
+import { LONG } from '../faults/case.ts';
 import { tokenFile } from '../faults/http.ts';
 import { ledger } from '../faults/lines.ts';
 import { eventually, type Service, withService } from '../support/helpers.ts';
@@ -9,6 +10,10 @@ import { seeded } from '../support/random.ts';
 
 const MINUTE = 60_000;
 const LINES = 6000;
+/** One of so many questions is asked, in turn over all that they are made of. */
+const SAMPLE = LONG ? 1 : 4;
+/** So many rows of all answers mean that they were not empty. */
+const ROWS = 5000 / SAMPLE ** 2;
 /** Where windows of `usage.api-counts` begin, in minutes before now: no line may stand so near that the clocks of two questions differ. */
 const EDGES = [15, 30, 60, 180, 1440, 4320, 10_080];
 const MARGIN = 4;
@@ -149,16 +154,17 @@ async function compare(
     }
   const now = Date.now();
   const bounds = [null, now - 20 * MINUTE, now - 2 * 1440 * MINUTE, now - 30 * 1440 * MINUTE];
-  for (const project of PROJECTS)
-    for (const from of bounds)
-      for (const until of bounds) {
+  for (const [n, project] of PROJECTS.entries())
+    for (const [i, from] of bounds.entries())
+      for (const [j, until] of bounds.entries()) {
+        if ((n + i + j) % SAMPLE !== 0) continue;
         const search = new URLSearchParams({ project });
         if (from !== null) search.set('iso_timestamp_start', new Date(from).toISOString());
         if (until !== null) search.set('iso_timestamp_end', new Date(until).toISOString());
         rows += await isSame(`/api/endpoints/query/logs.all?${search}`);
       }
   // Answers without rows would all be the same.
-  expect(rows).to.be.above(5000);
+  expect(rows).to.be.above(ROWS);
   await compareEntries(now, pinned, async (path, tokens) => {
     const [a, b] = [await ask(one, path, tokens?.[0]), await ask(other, path, tokens?.[1])];
     expect(a.status, path).to.equal(200);
@@ -184,8 +190,9 @@ async function compareEntries(
     new Date(now - minutes * MINUTE).toISOString(),
   );
   let rows = 0;
-  for (const project of [null, '*', 'ref-1', "o'ne", 'ü %', '\\N', 'none'])
-    for (const search of SOUGHT) {
+  for (const [n, project] of [null, '*', 'ref-1', "o'ne", 'ü %', '\\N', 'none'].entries())
+    for (const [i, search] of SOUGHT.entries()) {
+      if ((n + i) % SAMPLE !== 0) continue;
       const asked = { project, search };
       rows += await isSame(pathOf('entries', { ...asked, limit: '1000' }));
       rows += await isSame(pathOf('entries', { ...asked, from: from ?? '', to: to ?? '' }));
@@ -199,7 +206,7 @@ async function compareEntries(
   for (const project of [null, 'ref-1']) rows += await isSame(pathOf('projects', { project }));
   rows += await isSame(pathOf('entries', { limit: '7' }), pinned);
   rows += await isSame(pathOf('projects', {}), pinned);
-  expect(rows).to.be.above(10_000);
+  expect(rows).to.be.above(2 * ROWS);
 }
 
 /** Nodes store a line at moments of their own. */

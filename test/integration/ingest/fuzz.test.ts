@@ -11,6 +11,7 @@ import {
   startIngest,
 } from '../../../ingest/index.ts';
 import type { Plain } from '../../../server/store/index.ts';
+import { LONG } from '../../faults/case.ts';
 import { eventually, type TestStore, withFolder, withStore } from '../../support/helpers.ts';
 import { SLOW } from '../../support/slow.ts';
 
@@ -20,7 +21,7 @@ const TOGETHER = 'postgres_logs';
 const ALONE = 'auth_logs';
 const MAX_LINE = 1024 * 1024;
 const FEW = 8;
-const RUNS = 60;
+const RUNS = LONG ? 60 : 12;
 const LINES = 40;
 
 const silent = pino({ level: 'silent' });

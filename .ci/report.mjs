@@ -126,7 +126,7 @@ function filesByTime() {
   return [...sums].sort(([, a], [, b]) => b.ms - a.ms);
 }
 
-/** The commits that raised the budget and do not say why. */
+/** Returns the commits that raised the budget and do not say why. */
 function unreasonedRaises() {
   const path = '.ci/processor-seconds';
   const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' });

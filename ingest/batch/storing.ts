@@ -26,7 +26,7 @@ export interface Storing {
 const FEWEST_LINES = 128;
 /** So often small batches are stored before larger ones are tried again. */
 const SMALL_ONES = 16;
-/** What the names of all staging files begin with. */
+/** Every name of a staging file begins with it. */
 const PREFIX = 'batch-';
 
 export function createStoring(

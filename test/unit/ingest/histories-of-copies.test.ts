@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { LONG } from '../../faults/case.ts';
 import { SLOW } from '../../support/slow.ts';
 import { LOG, ROTATED, SECOND } from './simulation/history.ts';
 import { tell, tellCopies } from './simulation/tell.ts';
 
-const LONG = process.env.TAILPOND_TEST_LONG === '1';
 const SEED = 77;
 
 // Beside histories.test.ts, since the tests of one file wait for each other.

@@ -172,11 +172,26 @@ export function openClickHouse(
     return found;
   };
 
+  const faults = async (
+    source: Source,
+    endpoint: string,
+    signal: AbortSignal,
+  ): Promise<string[]> => {
+    const table = await tableOf(endpoint, source, signal);
+    if (!table) return [`there is no table ${source}, ${PRINTED}`];
+    const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
+    return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];
+  };
+
   return {
     longestInsertMs: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
     async insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal) {
-      await clientOf(shipment.endpoint).insert({
-        table: shipment.source,
+      const { source, endpoint } = shipment;
+      // ClickHouse makes values fit into a narrower type, and says nothing: 200 is -56 as an Int8.
+      const found = await faults(source, endpoint, signal);
+      if (found.length > 0) throw new Error(`${endpoint}: ${found.join('; ')}`);
+      await clientOf(endpoint).insert({
+        table: source,
         // Columns of the file that the table lacks are an error then, and would be passed over otherwise.
         columns: file.columns.map(named) as [string, ...string[]],
         values: createReadStream(file.path),
@@ -245,12 +260,7 @@ export function openClickHouse(
       }
       return faults;
     },
-    async faults(source, endpoint, signal) {
-      const table = await tableOf(endpoint, source, signal);
-      if (!table) return [`there is no table ${source}, ${PRINTED}`];
-      const columns = await rows<ColumnInfo>(endpoint, COLUMNS, { source }, signal);
-      return [...tableFaults(source, table), ...columnFaults(source, source, columns, members)];
-    },
+    faults,
     async runs(source, table, endpoint, signal) {
       const kept = keptMs((await tableOf(endpoint, source, signal))?.engine_full ?? '');
       const query = readFileSync(join(ROOT, 'sql/clickhouse/shipment_runs.sql'), 'utf8');

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { allSources } from '../../ingest/index.ts';
 import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
-import { type Deadline, deadlineIn } from '../deadline.ts';
+import { type Deadline, deadlineIn, within } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import type { Rows, Store } from '../store/index.ts';
+import { createTurns, type Rows, type Store } from '../store/index.ts';
 import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
 import { createAskAsReader, type Question, readerFaults } from './reader.ts';
@@ -151,9 +151,26 @@ export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => 
     isAway = true;
     throw failures.at(-1)?.[1];
   };
+  const turns = createTurns(TURNS);
+  /** Waits for the turn of a project, and has it until the answer is there. Null and undefined: of all projects. */
+  const inTurn = async <T>(
+    project: string | null | undefined,
+    deadline: Deadline,
+    ask: (client: ClickHouseClient) => Promise<T>,
+  ): Promise<T> => {
+    const owner = project ?? '';
+    await within(deadline, (ends) => turns.enter(ends, owner));
+    try {
+      return await first(ask);
+    } finally {
+      turns.leave(owner);
+    }
+  };
   return {
     select: (statement, values, options) =>
-      first((client) => select(client, statement, { ...values, ...tables }, options)),
+      inTurn(values.project, options.deadline, (client) =>
+        select(client, statement, { ...values, ...tables }, options),
+      ),
     ask: async (question, options) =>
       readers &&
       first(
@@ -164,9 +181,13 @@ export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => 
     parquet: (sql, values, signal) =>
       first((client) => parquetOf(client, sql, { ...values, ...tables }, signal), exporters),
     fetch: (wanted, path, deadline) =>
-      first((client) => fetchRows(client, tables[wanted.source] ?? '', wanted, path, deadline)),
+      inTurn(wanted.project, deadline, (client) =>
+        fetchRows(client, tables[wanted.source] ?? '', wanted, path, deadline),
+      ),
     newest: (wanted, count, deadline) =>
-      first((client) => newestOf(client, tables[wanted.source] ?? '', wanted, count, deadline)),
+      inTurn(wanted.project, deadline, (client) =>
+        newestOf(client, tables[wanted.source] ?? '', wanted, count, deadline),
+      ),
     async close() {
       for (const each of [clients, exporters, readers ?? []])
         for (const [, client] of each) await client.close();
@@ -228,6 +249,9 @@ async function mayEndQueries(client: ClickHouseClient, signal: AbortSignal): Pro
 }
 
 const SYNTAX_ERROR = '62';
+
+/** How many questions ClickHouse has at a time, and how many wait. One project may take a half: the others' questions go on beside its. */
+const TURNS = { running: 16, waiting: 128, ofOwner: { running: 8, waiting: 64 } };
 
 const CHECK_MS = 30_000;
 /** A query that does not end for so long is left to its own time limit. */

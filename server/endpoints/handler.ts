@@ -203,7 +203,7 @@ async function run(
     });
     return { ...rows, truncated: rows.truncated || rows.rows.length >= most };
   }
-  const options = { maxRows: query.maxRows, deadline };
+  const options = { maxRows: query.maxRows, deadline, owner: values.project ?? '' };
   const ask = (sql: string, bound: Values) => store.query(sql, { ...values, ...bound }, options);
   if (!query.windows) return ask(query.sql, {});
   const question = questionOf(query, query.windows);

@@ -98,22 +98,28 @@ export interface StoreOptions {
   readonly onTornCommit?: (commit: TornCommit) => void;
 }
 
-/** Twelve queries at a time, of libuv's 16 threads: the file system and ingest keep the others. */
-const READERS = 4;
-const QUEUE = 64;
+/**
+ * How many saved queries run and wait; twelve queries of all pools at a time, of libuv's 16 threads: the file system and ingest keep the
+ * others. One project may take a part of each pool: the others' questions need not wait for its.
+ */
+const READER_TURNS: TurnsOptions = {
+  running: 4,
+  waiting: 64,
+  ofOwner: { running: 3, waiting: 48 },
+};
 /** The service's own questions, which must be answered however many others wait: is it well, what is there, what is to be removed. */
 const OWN_READERS = 2;
 const OWN_QUEUE = 1024;
-/** How many statements of callers run and wait; those of one project may take a part: the others' need not wait for it. */
+/** How many statements of callers run and wait. */
 export const CALLER_TURNS: TurnsOptions = {
   running: 3,
   waiting: 32,
   ofOwner: { running: 2, waiting: 24 },
 };
-/** The same limits for entries, facets, histograms and exports. */
+/** How many questions for entries, facets, histograms and exports do. */
 const ENTRY_TURNS: TurnsOptions = {
   running: 3,
-  waiting: QUEUE,
+  waiting: 64,
   ofOwner: { running: 2, waiting: 48 },
 };
 
@@ -198,7 +204,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       graceMs: waits.queryGrace,
       onStuck: options.onStuck ?? options.onFatal,
     };
-    const readers = await openQueryPool(engine, { running: READERS, waiting: QUEUE, ...ends });
+    const readers = await openQueryPool(engine, { ...READER_TURNS, ...ends });
     const own = await openQueryPool(engine, { running: OWN_READERS, waiting: OWN_QUEUE, ...ends });
     const callerPool = await openQueryPool(engine, { ...CALLER_TURNS, ...ends });
     const entryPool = await openQueryPool(engine, { ...ENTRY_TURNS, ...ends });

@@ -403,6 +403,50 @@ describe('rows that are forwarded to ClickHouse', () => {
     },
   );
 
+  clickhouseCase(
+    'F16',
+    'a column gets a narrower type while the node runs: no row leaves the store until the type fits, and each keeps its value',
+    async (server, folder) => {
+      const data = join(folder, 'data');
+      const expected = newExpectedLines();
+      const alter = (type: string) =>
+        server.client.command({ query: `alter table edge_logs modify column status ${type}` });
+      const answered = (id: string) => {
+        expected.row(id);
+        return `${JSON.stringify({ id, timestamp: new Date(), project: 'p', event_message: id, metadata: { response: { status_code: 200 } } })}\n`;
+      };
+      await withService(
+        data,
+        async (service) => {
+          dropLines(data, expected, 50);
+          await forwarded(service, expected);
+          await alter('Nullable(Int8)');
+          const before = await edge(service);
+          drop(data, 'edge_logs/a.ndjson', answered('first') + answered('second'));
+          await eventually(async () => expect(await isUp(service)).to.equal(false));
+          expect(await edge(service)).to.include({ forwarded: before.forwarded, stored: 2 });
+          const warning = service.log.find(({ msg }) => msg === NOT_FORWARDED);
+          expect(JSON.stringify(warning?.err)).to.include(
+            'edge_logs.status is Nullable(Int8), and Nullable(Int16) is expected',
+          );
+          await alter('Nullable(Int16)');
+          await forwarded(service, expected);
+          await eventually(async () => expect(await isUp(service)).to.equal(true));
+          expect(await differences(server, [expected])).to.deep.equal([]);
+          const answer = await server.client.query({
+            query: 'select id, status from edge_logs where status is not null order by id',
+            format: 'JSONEachRow',
+          });
+          expect(await answer.json()).to.deep.equal([
+            { id: 'first', status: 200 },
+            { id: 'second', status: 200 },
+          ]);
+        },
+        { env: { ...forwarding(server.url).env, TAILPOND_TEST_WAITS: 'forwardCheck=3600s' } },
+      );
+    },
+  );
+
   const library = fakeTime();
   if (library === null) notHere('F11', AFTER_DAYS, `no libfaketime; ${INSTALL}`);
   else

@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { openAnswers } from '../../server/clickhouse/index.ts';
+import { deadlineIn } from '../../server/deadline.ts';
+import { AppError } from '../../server/errors.ts';
 import {
   eventually,
   type Served,
@@ -7,6 +13,7 @@ import {
   withApp,
   withFolder,
 } from '../support/helpers.ts';
+import { freePort } from '../support/port.ts';
 
 const TIME_MS = 200;
 const SOURCES = 'edge_logs,auth_logs,postgres_logs,storage_logs';
@@ -106,4 +113,73 @@ describe('the share of a project', () => {
       for (const each of flood) each.abort();
       await eventually(() => expect(store.entryPool.stats().running).to.equal(0));
     }, 20_000));
+
+  it('leaves others a saved query while it floods', () =>
+    serving(async ({ get, store }) => {
+      intercept(store, (run) => (sql, values, options) => {
+        return values.project === 'flood' ? run(LONG, {}, options) : run(sql, values, options);
+      });
+      const ofProject = (project: string) =>
+        get(`/api/endpoints/query/usage.api-counts?project=${project}&interval=daily`);
+      // Others' answers to one URL are the cache's.
+      const intervals = ['minutely', 'hourly', 'daily', '15min', '30min', '1hr'];
+      const flood = intervals.map((interval) =>
+        get(`/api/endpoints/query/usage.api-counts?project=flood&interval=${interval}`),
+      );
+      for (const each of flood) each.catch(() => {});
+      await eventually(() => {
+        const { running, waiting } = store.stats();
+        expect([running, waiting]).to.deep.equal([3, flood.length - 3]);
+      });
+      await ofProject('other').expect(200);
+      expect(store.stats()).to.include({ running: 3, waiting: flood.length - 3 });
+      for (const each of flood) each.abort();
+      await eventually(() => expect(store.stats().running).to.equal(0));
+    }, 20_000));
+
+  it('leaves others their turn in ClickHouse while it floods', async () => {
+    const held = new Set<ServerResponse>();
+    const server = createServer((asked, answer) => {
+      asked.resume();
+      if (asked.url?.includes('param_project=flood')) held.add(answer);
+      else answer.end('["n"]\n["UInt64"]\n["7"]\n');
+    });
+    server.listen(await freePort(), '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answers = openAnswers(
+      {
+        urls: [`http://127.0.0.1:${port}`],
+        database: 'default',
+        user: 'default',
+        passwordFile: null,
+        reader: null,
+        cluster: null,
+        intervalMs: 1000,
+      },
+      () => {},
+    );
+    const left = new AbortController();
+    const ask = (project: string) =>
+      answers.select(
+        { sql: 'select 7 as n', columns: [{ name: 'n', kind: 'plain', type: 'UBIGINT' }] },
+        { project },
+        { maxRows: 1, deadline: deadlineIn(60_000, left.signal) },
+      );
+    try {
+      const flood = Promise.allSettled(Array.from({ length: 100 }, () => ask('flood')));
+      await eventually(() => expect(held.size).to.equal(8));
+      expect((await ask('other')).rows).to.deep.equal([[7n]]);
+      expect(held.size).to.equal(8);
+      left.abort(new Error('left'));
+      const reasons = (await flood).map((each) => String('reason' in each && each.reason.message));
+      const overloaded = reasons.filter((reason) => reason !== 'left');
+      expect(new Set(overloaded)).to.deep.equal(new Set([new AppError('OVERLOADED').message]));
+      expect(overloaded).to.have.length(100 - 8 - 64);
+    } finally {
+      await answers.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  });
 });

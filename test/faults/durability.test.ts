@@ -238,6 +238,39 @@ describe('a statement that fails', () => {
           });
         }),
     );
+
+  faultCase(
+    'D07f',
+    'a COMMIT of several sources that is durable and told to have failed, twice: each line is stored once',
+    () =>
+      withFolder(async (data) => {
+        const expectedLines = newExpectedLines();
+        const more = () => {
+          for (const source of ['edge_logs', 'auth_logs', 'postgres_logs'])
+            dropLines(data, expectedLines, 200, source);
+        };
+        more();
+        await withService(
+          data,
+          async (service) => {
+            await allStored(service, expectedLines);
+            more();
+            await allStored(service, expectedLines);
+            expect(service.errors.filter((line) => line.startsWith('FAULT'))).to.have.length(2);
+            await service.end('SIGKILL');
+          },
+          {
+            env: {
+              NODE_OPTIONS: `--import=${new URL('fail-call.mjs', import.meta.url)}`,
+              FAULT_SQL: 'insert into edge_logs',
+              FAULT_COMMIT: '1',
+              FAULT_TIMES: '2',
+            },
+          },
+        );
+        await endsWhole(data, expectedLines);
+      }),
+  );
 });
 
 describe('retention and restarts', () => {

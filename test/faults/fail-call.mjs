@@ -1,5 +1,6 @@
 // Preloaded into the service: its n-th call of DuckDB fails, n being FAULT_CALL; or the first FAULT_TIMES statements fail, in the
-// engine itself, that match FAULT_SQL; or the first FAULT_TIMES appenders to the table FAULT_APPENDER cannot be closed, and
+// engine itself, that match FAULT_SQL; or, with FAULT_COMMIT, the transactions of these are committed and the client is told that they
+// were not; or the first FAULT_TIMES appenders to the table FAULT_APPENDER cannot be closed, and
 // garbage is collected all the time. stderr says which those were. It stands between the client and the engine's library, which is
 // the one part of both that the bundle loads from its package.
 import Module from 'node:module';
@@ -22,6 +23,8 @@ const CALLS = [
 let left = Number(process.env.FAULT_CALL ?? 0);
 const matching = process.env.FAULT_SQL ? new RegExp(process.env.FAULT_SQL) : null;
 let times = Number(process.env.FAULT_TIMES ?? 0);
+/** Whether the next COMMIT fails. */
+let isDue = false;
 
 function failing(library) {
   const replaced = new Map();
@@ -34,8 +37,19 @@ function failing(library) {
         console.error(`FAULT in ${name}: ${sql}`);
         throw new Error('Injected Error: this call was made to fail');
       }
+      if (isDue && /^commit$/i.test(sql)) {
+        isDue = false;
+        console.error(`FAULT in ${name}: ${sql}`);
+        return original.apply(library, args).then(() => {
+          throw new Error('Injected Error: this COMMIT was made to fail');
+        });
+      }
       if (times > 0 && (name === 'query' || name === 'prepare') && matching?.test(args[1])) {
         times--;
+        if (process.env.FAULT_COMMIT) {
+          isDue = true;
+          return original.apply(library, args);
+        }
         console.error(`FAULT in ${name}: ${sql}`);
         args[1] = "select error('made to fail')";
       }

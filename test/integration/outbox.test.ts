@@ -114,6 +114,10 @@ describe('the outbox of a store', () => {
           await lines(30);
           const failure = await outbox.settle(cut.shipment).catch((error: unknown) => error);
           expect(failure).to.be.instanceOf(ShipmentMismatch);
+          // Nor is its file made anew of the rows that stand there now.
+          rmSync((await outbox.file(cut.shipment, signal)).path);
+          const other = await outbox.file(cut.shipment, signal).catch((error: unknown) => error);
+          expect(other).to.be.instanceOf(ShipmentMismatch);
           expect(await ledger()).to.include({ removed: 10, stored: 20, forwarded: 0 });
         },
         { storeClock },

@@ -1,3 +1,5 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually, type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 
@@ -134,6 +136,24 @@ describe('a rejected line that is tried again', () => {
       expect(statuses).to.deep.equal([200, 404, 404, 404, 404]);
       await served.lines(2, 'auth_logs');
       expect(await served.rows('auth_logs')).to.have.length(1);
+    }));
+
+  it('stays where it cannot be written, and can be tried again later', () =>
+    withServed(async (served) => {
+      served.write('auth_logs/a.log', 'broken\n');
+      await served.lines(1, 'auth_logs');
+      const [rejected] = await rejectedOf(served);
+      const folder = join(served.data, 'logs/auth_logs');
+      renameSync(folder, `${folder}.aside`);
+      writeFileSync(folder, 'no folder');
+      const failed = await retry(served, { id: rejected?.id, line: '{"id":"a"}' });
+      expect(failed.status).to.be.oneOf([500, 503]);
+      expect(await rejectedOf(served)).to.deep.equal([rejected]);
+      rmSync(folder);
+      renameSync(`${folder}.aside`, folder);
+      expect((await retry(served, { id: rejected?.id, line: '{"id":"a"}' })).status).to.equal(200);
+      await served.lines(2, 'auth_logs');
+      expect((await served.rows('auth_logs')).map(({ id }) => id)).to.deep.equal(['a']);
     }));
 
   it('is not replaced by a blank line', () =>

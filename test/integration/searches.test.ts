@@ -75,6 +75,19 @@ describe('a search', () => {
             expected.map(({ id }) => id).sort(),
           );
         }
+        // By a word that only one of two settled runs has, or another.
+        const [first = '', second = '', last = ''] = [3, RUN + 3, ROWS - 1].map(
+          (i) => all[i]?.event_message.split(' ')[1],
+        );
+        for (const [q, ids] of [
+          [`${first} OR ${second}`, [3, RUN + 3]],
+          [`${second} OR ${last} OR nowhere`, [RUN + 3, ROWS - 1]],
+          [`(${first} OR nowhere) -${second}`, [3]],
+          [`${first} (${second} OR ${last})`, []],
+        ] as const) {
+          const found = await search(served, 'entries', { q, limit: '10' });
+          expect(found.map(({ id }) => id).sort(), q).to.deep.equal(ids.map(String).sort());
+        }
         for (const text of ['of the TASK-PROCESSING queue', 'the tas\u212a-processing queue']) {
           const bounds = { from: '2020-01-01T00:00:00Z', to: '2040-01-01T00:00:00Z' };
           const buckets = await search(served, 'histogram', { search: text, ...bounds });

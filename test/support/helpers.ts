@@ -336,6 +336,8 @@ export interface Served extends Ingesting {
   readonly http: TestAgent;
   /** A GET with the token. */
   get(path: string): supertest.Test;
+  /** What the app has logged at warn, or above. */
+  readonly logged: readonly { readonly level: number; readonly msg: string }[];
 }
 
 /** The real app over a data folder with store and ingest; `clock` drives the cache. */
@@ -361,6 +363,7 @@ export async function withApp<T>(
         removal: { add() {}, bytes: () => 0 },
         waits: waitsOf(settings),
       });
+      const logged: Served['logged'][number][] = [];
       const { express, routes } = createApp({
         maxLine: settings.maxLine ?? 1 << 20,
         maxPushLines: settings.maxPushLines ?? 500_000,
@@ -383,14 +386,14 @@ export async function withApp<T>(
           maxBytes: 1e7,
           ...(settings.clock ? { clock: settings.clock } : {}),
         }),
-        logger: silent,
+        logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
         isDraining: () => false,
       });
       const server = createServer(express).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const http = supertest(server) as unknown as TestAgent;
       const get = (path: string) => http.get(path).set('X-API-KEY', TOKEN);
-      return action({ ...ingesting, express, routes, http, get }).finally(() => {
+      return action({ ...ingesting, express, routes, http, get, logged }).finally(() => {
         server.close();
         server.closeAllConnections();
         return pushFiles.close();

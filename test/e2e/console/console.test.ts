@@ -232,8 +232,8 @@ describe('the console in a browser', () => {
     }));
 
   it(`lists older entries as one scrolls, none twice and none left out, and draws few ${SLOW}`, async () => {
-    // Ten at a time have one timestamp, also where the first page ends.
-    const at = (i: number) => new Date(begun - Math.floor(i / 10) * 1000).toISOString();
+    // Seven at a time have one timestamp, also where the first page ends.
+    const at = (i: number) => new Date(begun - Math.floor(i / 7) * 1000).toISOString();
     const lines = Array.from({ length: 455 }, (_, i) =>
       JSON.stringify({ timestamp: at(i), event_message: `statement ${i}` }),
     );

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { strictJson } from '../../../server/formats/nested-records.ts';
+import { redact } from '../../../server/formats/redact.ts';
 
 const records = (text: string, redact?: (value: string) => string) =>
   strictJson(text, { redact, wrap: true });
@@ -47,6 +48,16 @@ describe('records', () => {
   it('keeps the digits of numbers', () => {
     same('9007199254740993', '1e400', '-0', '-0.0', '0', '1.50', '1E+2', '1e-7', '-12.5e10');
     check('{"n":12345678901234567890}', '[{"n":12345678901234567890}]');
+  });
+
+  it('hides card numbers of 13 digits and more', () => {
+    const hidden = (text: string) => records(text, redact);
+    for (const card of ['4222222222222', '30569309025904', '378282246310005', '4111111111111111'])
+      expect(hidden(`{"n":${card},"list":[${card}]}`), card).to.equal(
+        '[{"n":"REDACTED","list":["REDACTED"]}]',
+      );
+    for (const number of ['422222222222', '4222222222223', '1764500000000'])
+      expect(hidden(`[${number}]`)).to.equal(`[${number}]`);
   });
 
   it('keeps strings and their escapes', () => {

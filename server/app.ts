@@ -27,6 +27,7 @@ import { apiPages, withDocument } from './openapi/index.ts';
 import { otlpRoutes } from './otlp/index.ts';
 import { createDoor, PUSH_PREFIXES, type PushFiles, pushRoutes } from './push/index.ts';
 import type { Limits, Store } from './store/index.ts';
+import type { Waits } from './waits.ts';
 
 export interface AppDeps {
   /** Bytes of the longest line that is stored. */
@@ -59,6 +60,7 @@ export interface AppDeps {
   readonly endpoints: Endpoints;
   readonly cache: Cache;
   readonly logger: Logger;
+  readonly waits: Pick<Waits, 'answerRead' | 'heartbeat'>;
   /** Whether the service is stopping: then requests get 503. */
   readonly isDraining: () => boolean;
 }

@@ -275,6 +275,7 @@ export async function runService(
       endpoints,
       cache,
       logger,
+      waits,
       isDraining: () => draining,
     }).express;
     closers.push(() => {

@@ -26,6 +26,10 @@ export interface Waits extends IngestWaits {
   readonly retention: number;
   /** Between two checks of the tables that rows are forwarded to. */
   readonly forwardCheck: number;
+  /** For so long ClickHouse works on an INSERT, rounded up to seconds, … */
+  readonly forwardInsert: number;
+  /** … and a request of it takes so long beside: until it is there, and until its answer is. */
+  readonly forwardAnswer: number;
   /** The longest pause before rows are forwarded again that could not be forwarded. */
   readonly forwardRetry: number;
   /** The head of a request is whole within this time from the connection or from its first byte. */
@@ -34,8 +38,10 @@ export interface Waits extends IngestWaits {
   readonly requestBody: number;
   /** A request with lines is whole within this time. */
   readonly pushBody: number;
-  /** An answer of which nothing was read in this time is dropped. */
+  /** An answer or an export of which nothing was read in this time is dropped. */
   readonly answerRead: number;
+  /** A tail that has sent nothing for this long says that it is there. */
+  readonly heartbeat: number;
   /** Between two reports of rejected lines of one file. */
   readonly rejections: number;
 }
@@ -56,12 +62,15 @@ export const WAITS: Waits = {
   pushRemoval: 2000,
   retention: 60_000,
   forwardCheck: 60_000,
+  forwardInsert: 60_000,
+  forwardAnswer: 30_000,
   forwardRetry: 30_000,
   requestHead: 10_000,
   requestBody: 15_000,
   // 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer.
   pushBody: 60_000,
   answerRead: 30_000,
+  heartbeat: 15_000,
   rejections: 60_000,
 };
 

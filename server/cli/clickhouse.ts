@@ -11,6 +11,7 @@ import {
   settingsOf,
 } from '../config/config.ts';
 import { membersOf } from '../config/members.ts';
+import { WAITS } from '../waits.ts';
 import { escaped } from './terminal.ts';
 
 const ANSWER_MS = 30_000;
@@ -45,7 +46,7 @@ export function clickhouseSettings(): ClickHouseConfig {
 /** Checks the tables of every server that the settings name, and what they have of each node. Prints the faults. */
 export async function checkClickHouse(): Promise<0 | 1 | typeof EX_CONFIG> {
   const config = clickhouseSettings();
-  const clickhouse = openConfigured(config, membersOf(settingsOf()), GAPS_MS);
+  const clickhouse = openConfigured(config, membersOf(settingsOf()), WAITS, GAPS_MS);
   let wrong = 0;
   try {
     for (const url of config.urls) {

@@ -73,6 +73,7 @@ export async function withOwnStore<T>(
       endpoints: await openEndpoints(endpointFolders(config), store, answers !== null),
       cache: createCache({ maxEntries: 1, maxBytes: 1 }),
       logger: pino({ level: 'silent' }),
+      waits: config.waits,
       isDraining: () => false,
     });
     const server = createHttpServer(config.maxConnections, config.waits, express);

@@ -4,6 +4,7 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { allSources, type Source } from '../../ingest/index.ts';
 import { ROOT } from '../config/package-root.ts';
 import type { Shipment, ShipmentFile } from '../store/index.ts';
+import type { Waits } from '../waits.ts';
 import { named } from './expressions.ts';
 import type { Run } from './gaps.ts';
 import { NotClickHouse, provenRow, readNumber } from './proven-row.ts';
@@ -56,10 +57,6 @@ export interface ClickHouse extends Warehouse {
   close(): Promise<void>;
 }
 
-/** For how long the server works on an INSERT, s. */
-const LONGEST_INSERT_S = 60;
-/** What a request takes beside: until it is there, and until its answer is. */
-const REQUEST_MARGIN_MS = 30_000;
 /** A block of so many rows: more than a shipment has. */
 const ONE_BLOCK_ROWS = 1_048_576;
 
@@ -77,7 +74,6 @@ const INSERT = {
   min_insert_block_size_bytes: '0',
   max_partitions_per_insert_block: '1',
   throw_on_max_partitions_per_insert_block: 1,
-  max_execution_time: LONGEST_INSERT_S,
   insert_quorum: 'auto',
   input_format_null_as_default: 0,
 } as const;
@@ -89,7 +85,7 @@ const MOST_CONNECTIONS = 64;
 
 export function createServerClient(
   { url, database, user, password }: ServerOptions,
-  timeoutMs = LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+  timeoutMs: number,
 ) {
   return createClient({
     url,
@@ -108,7 +104,9 @@ export function createServerClient(
 export function openClickHouse(
   clients: ReadonlyMap<string, ClickHouseClient>,
   members: Members,
+  waits: Pick<Waits, 'forwardInsert' | 'forwardAnswer'>,
 ): ClickHouse {
+  const atMost = { max_execution_time: Math.ceil(waits.forwardInsert / 1000) };
   const clientOf = (endpoint: string): ClickHouseClient => {
     const client = clients.get(endpoint);
     if (!client)
@@ -164,7 +162,7 @@ export function openClickHouse(
       select: [expression],
       from,
       values,
-      settings: { select_sequential_consistency: '1', max_execution_time: LONGEST_INSERT_S },
+      settings: { select_sequential_consistency: '1', ...atMost },
       signal,
     });
     const found = readNumber(row[0]);
@@ -184,7 +182,7 @@ export function openClickHouse(
   };
 
   return {
-    longestInsertMs: LONGEST_INSERT_S * 1000 + REQUEST_MARGIN_MS,
+    longestInsertMs: longestRequestMs(waits),
     async insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal) {
       const { source, endpoint } = shipment;
       // ClickHouse makes values fit into a narrower type, and says nothing: 200 is -56 as an Int8.
@@ -197,7 +195,11 @@ export function openClickHouse(
         values: createReadStream(file.path),
         format: 'Parquet',
         abort_signal: signal,
-        clickhouse_settings: { ...INSERT, insert_deduplication_token: tokenOf(shipment) },
+        clickhouse_settings: {
+          ...INSERT,
+          ...atMost,
+          insert_deduplication_token: tokenOf(shipment),
+        },
       });
     },
     // The times let the server skip older merged parts. The numbers alone do not: other nodes may have the same ones.
@@ -282,6 +284,14 @@ export function openClickHouse(
       for (const client of clients.values()) await client.close();
     },
   };
+}
+
+/** For how long an INSERT, or a question about it, can go on after its request was sent. */
+export function longestRequestMs({
+  forwardInsert,
+  forwardAnswer,
+}: Pick<Waits, 'forwardInsert' | 'forwardAnswer'>): number {
+  return forwardInsert + forwardAnswer;
 }
 
 /** A time in UTC as the engine of the store writes it, ms since the epoch. */

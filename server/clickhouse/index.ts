@@ -8,7 +8,13 @@ import { type ClickHouseConfig, ConfigError } from '../config/config.ts';
 import { type Deadline, deadlineIn, within } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { createTurns, type Rows, type Store } from '../store/index.ts';
-import { type ClickHouse, createServerClient, openClickHouse } from './clickhouse.ts';
+import { WAITS, type Waits } from '../waits.ts';
+import {
+  type ClickHouse,
+  createServerClient,
+  longestRequestMs,
+  openClickHouse,
+} from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
 import { createAskAsReader, type Question, readerFaults } from './reader.ts';
 import { allOf, type Members, tablesOf } from './schema.ts';
@@ -29,7 +35,8 @@ export type { Question } from './reader.ts';
 export { tablesOf } from './schema.ts';
 export { type UnionView, unionRows } from './union-rows.ts';
 
-export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign' | 'waits'> {
+export interface ForwardingOptions extends Pick<ForwarderOptions, 'log' | 'onForeign'> {
+  readonly waits: Waits;
   readonly config: ClickHouseConfig;
   readonly members: Members;
   readonly store: Pick<Store, 'outbox' | 'commits'>;
@@ -42,7 +49,7 @@ export async function startForwarding({
   store,
   ...options
 }: ForwardingOptions): Promise<Forwarder> {
-  const clickhouse = openConfigured(config, members);
+  const clickhouse = openConfigured(config, members, options.waits);
   const outbox = await store.outbox();
   const endpoint = shardOf(outbox.node, config.urls);
   options.log.info({ endpoint, node: outbox.node }, 'rows are forwarded to ClickHouse');
@@ -199,9 +206,10 @@ export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => 
 export function openConfigured(
   config: ClickHouseConfig,
   members: Members,
-  timeoutMs?: number,
+  waits: Waits = WAITS,
+  timeoutMs = longestRequestMs(waits),
 ): ClickHouse {
-  return openClickHouse(clientsOf(config, timeoutMs), members);
+  return openClickHouse(clientsOf(config, timeoutMs), members, waits);
 }
 
 /** Returns what is wrong with the user who may only read, in words. Throws where that is not known. */
@@ -268,7 +276,7 @@ export function shardOf(node: string, urls: readonly string[]): string {
 /** A client of each server, by its URL. */
 function clientsOf(
   { urls, database, user, passwordFile }: ClickHouseConfig,
-  timeoutMs?: number,
+  timeoutMs = longestRequestMs(WAITS),
 ): Map<string, ClickHouseClient> {
   const password = passwordFile === null ? '' : readPassword(passwordFile);
   return new Map(

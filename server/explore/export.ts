@@ -8,14 +8,14 @@ import type { Rows } from '../store/index.ts';
 import { ENTRY, type EntryEngine, type Filter } from './engine.ts';
 import { pages } from './pages.ts';
 
-/** A client that takes nothing of an export for this long has gone. */
-const READ_MS = 30_000;
 const COUNT = 'X-Row-Count';
 
 export interface Export {
   readonly filter: Filter;
   readonly format: Format;
   readonly redact: ((text: string) => string) | undefined;
+  /** A client that takes nothing for this long has gone. */
+  readonly readMs: number;
 }
 
 /**
@@ -24,13 +24,14 @@ export interface Export {
  * header. `deadline` bounds each page of text by itself.
  */
 export async function sendExport(
-  { filter, format, redact }: Export,
+  { filter, format, redact, readMs }: Export,
   response: Response,
   engine: Pick<EntryEngine, 'words' | 'ask' | 'parquet'>,
   deadline: Deadline,
 ): Promise<void> {
   const { signal } = deadline;
-  if (format !== 'parquet') return sendText({ filter, format, redact }, response, engine, deadline);
+  if (format !== 'parquet')
+    return sendText({ filter, format, redact, readMs }, response, engine, deadline);
   if (redact) {
     const detail =
       'Parquet is written by the engine, which redacts nothing: ask for json, ndjson or csv.';
@@ -43,7 +44,7 @@ export async function sendExport(
       [COUNT]: String(rows),
       ...(bytes === null ? {} : { 'Content-Length': String(bytes) }),
     });
-    response.setTimeout(READ_MS, () => response.destroy());
+    response.setTimeout(readMs, () => response.destroy());
     await pipeline(file, response, { signal });
   } finally {
     await close();
@@ -51,12 +52,13 @@ export async function sendExport(
 }
 
 async function sendText(
-  { filter, format, redact }: Export & { format: Exclude<Format, 'parquet'> },
+  { filter, format, redact, readMs }: Export & { format: Exclude<Format, 'parquet'> },
   response: Response,
   engine: Pick<EntryEngine, 'words' | 'ask'>,
   deadline: Deadline,
 ) {
   const { signal } = deadline;
+  const write = (text: string) => writeText(response, text, readMs, signal);
   const all = pages(filter, engine, deadline);
   // An error before the first page is an answer of its own.
   const first = await all.next();
@@ -69,21 +71,26 @@ async function sendText(
   let count = 0;
   const send = async ({ rows }: Rows) => {
     count += rows.length;
-    await write(response, writer.rows(rows), signal);
+    await write(writer.rows(rows));
   };
-  await write(response, writer.begin(), signal);
+  await write(writer.begin());
   if (first.value) await send(first.value);
   for await (const page of all) await send(page);
-  await write(response, writer.end(count), signal);
+  await write(writer.end(count));
   response.addTrailers({ [COUNT]: String(count) });
   response.end();
 }
 
 /** Waits until the client has taken what came before, for as long as it takes some of it: a page of some MB may take minutes. */
-async function write(response: Response, text: string, signal: AbortSignal): Promise<void> {
+async function writeText(
+  response: Response,
+  text: string,
+  readMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (text === '' || response.write(text)) return;
   // Node closes the connection, unless part of what is written was taken in that time.
-  response.setTimeout(READ_MS);
+  response.setTimeout(readMs);
   await once(response, 'drain', { signal });
   response.setTimeout(0);
 }

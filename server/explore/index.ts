@@ -13,6 +13,7 @@ import { encode } from '../formats/value.ts';
 import { disconnected } from '../http/disconnect.ts';
 import { GET, optional, type Parameter, type Route } from '../http/route.ts';
 import { EngineError, type Store } from '../store/index.ts';
+import type { Waits } from '../waits.ts';
 import { clickhouseEntries } from './clickhouse-entries.ts';
 import { sendExport } from './export.ts';
 import { FROM, filtersOf, PROJECT, QUERY, SEARCH, TO } from './filter.ts';
@@ -28,6 +29,7 @@ export interface ExploreDeps extends FreshnessDeps {
   readonly tokens: Pick<Tokens, 'holds'>;
   /** Bounds each question as a whole, each page of an export and each look of a tail. */
   readonly queryTimeoutMs: number;
+  readonly waits: Pick<Waits, 'answerRead' | 'heartbeat'>;
   /** Whether the service is stopping. */
   readonly isDraining: () => boolean;
 }
@@ -78,7 +80,7 @@ type Answerer = (
 export function exploreRoutes(deps: ExploreDeps): Route[] {
   const { store, answers } = deps;
   const engine = answers ? clickhouseEntries(answers) : storeEntries(store);
-  const tail = createTail(engine, deps.isDraining);
+  const tail = createTail({ engine, waits: deps.waits, isDraining: deps.isDraining });
   /** Whose entries are exported. */
   const exporting: (string | null)[] = [];
   const route = (
@@ -173,6 +175,7 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       filter,
       format: formatOf(searchOf(request.url), request),
       redact: redactOf(request),
+      readMs: deps.waits.answerRead,
     };
     const { project = null } = values;
     const ofProject = exporting.filter((each) => each === project).length;

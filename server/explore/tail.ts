@@ -4,10 +4,10 @@ import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { writerOf } from '../formats/index.ts';
 import type { Rows } from '../store/index.ts';
+import type { Waits } from '../waits.ts';
 import type { Came, EntryEngine, Filter } from './engine.ts';
 import { follow as followAll } from './several.ts';
 
-const HEARTBEAT_MS = 15_000;
 /** A client that has not taken this much is told to come again. */
 const BEHIND_BYTES = 8 * 1024 * 1024;
 /** Clients at a time; each asks the engine as long as lines come in. */
@@ -31,8 +31,14 @@ export interface TailQuestion {
   readonly pinned: boolean;
 }
 
-/** `isDraining`: whether the service stops, and the streams with it. */
-export function createTail(engine: Pick<EntryEngine, 'follow'>, isDraining: () => boolean): Tail {
+export interface TailOptions {
+  readonly engine: Pick<EntryEngine, 'follow'>;
+  readonly waits: Pick<Waits, 'heartbeat'>;
+  /** Whether the service stops, and the streams with it. */
+  readonly isDraining: () => boolean;
+}
+
+export function createTail(options: TailOptions): Tail {
   let clients = 0;
   return {
     async send(question, response, deadline) {
@@ -40,7 +46,7 @@ export function createTail(engine: Pick<EntryEngine, 'follow'>, isDraining: () =
         throw new AppError('OVERLOADED', { detail: `${CLIENTS} clients follow the logs already.` });
       clients++;
       try {
-        await follow(question, response, engine, deadline, isDraining);
+        await follow(question, response, deadline, options);
       } finally {
         clients--;
       }
@@ -51,9 +57,8 @@ export function createTail(engine: Pick<EntryEngine, 'follow'>, isDraining: () =
 async function follow(
   { filters, redact, after, pinned }: TailQuestion,
   response: Response,
-  engine: Pick<EntryEngine, 'follow'>,
   deadline: Deadline,
-  isDraining: () => boolean,
+  { engine, waits, isDraining }: TailOptions,
 ) {
   const { signal } = deadline;
   const follower = await followAll(filters, { from: after, pinned, deadline }, engine);
@@ -74,7 +79,7 @@ async function follow(
   send(`retry: 2000\nid: ${follower.id}\n\n`);
   while (!signal.aborted && !isDraining()) {
     if (came) send(eventsOf(came, redact));
-    if (performance.now() - sentAt > HEARTBEAT_MS) send(': still here\n\n');
+    if (performance.now() - sentAt > waits.heartbeat) send(': still here\n\n');
     if (response.writableLength > BEHIND_BYTES) break;
     await delay(follower.everyMs, undefined, { signal }).catch(() => {});
     if (signal.aborted || isDraining()) break;

@@ -67,7 +67,7 @@ describe('HTTP: slow and greedy clients', () => {
 
   faultCase(
     'H02b',
-    'a client that does not read its answer loses its connection after a time',
+    'a client that does not read its answer, or an export, loses its connection after a time',
     () =>
       serving(
         async ({ service, write }) => {
@@ -78,17 +78,22 @@ describe('HTTP: slow and greedy clients', () => {
             ).join(''),
           );
           await rows(service, 50);
-          const socket = dial(service.url).pause();
-          const began = performance.now();
-          socket.write(get('/api/endpoints/query/logs.all?project=p', TOKEN_HEADER));
-          // As long as it is paused it does not see the end; the service's side of it does.
-          await eventually(async () => expect(await established(service.url)).to.equal(1));
-          await eventually(async () => expect(await established(service.url)).to.equal(0), 90_000);
-          expect(performance.now() - began).to.be.at.least(2900);
-          socket.destroy();
+          for (const path of ['endpoints/query/logs.all?project=p', 'export/edge_logs']) {
+            const socket = dial(service.url).pause();
+            const began = performance.now();
+            socket.write(get(`/api/${path}`, TOKEN_HEADER));
+            // As long as it is paused it does not see the end; the service's side of it does.
+            await eventually(async () => expect(await established(service.url)).to.equal(1));
+            await eventually(
+              async () => expect(await established(service.url), path).to.equal(0),
+              90_000,
+            );
+            expect(performance.now() - began).to.be.at.least(900);
+            socket.destroy();
+          }
           expect((await service.get('/readyz')).status).to.equal(200);
         },
-        { env: { TAILPOND_TEST_WAITS: 'answerRead=3s' } },
+        { env: { TAILPOND_TEST_WAITS: 'answerRead=1s' } },
       ),
   );
 

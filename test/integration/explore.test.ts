@@ -352,7 +352,11 @@ describe('the live tail', () => {
             writableLength: 0,
           };
           const filters = [{ source: 'auth_logs', where: 'true', values: {} }] as const;
-          const done = createTail(storeEntries(ingesting.store), () => false).send(
+          const done = createTail({
+            engine: storeEntries(ingesting.store),
+            waits: { heartbeat: 500 },
+            isDraining: () => false,
+          }).send(
             { filters, redact: undefined, after: '', pinned: false },
             response as never,
             deadlineIn(240_000, left.signal),
@@ -376,6 +380,15 @@ describe('the live tail', () => {
       }
     });
   });
+
+  it('says that it is there while nothing is stored', () =>
+    followed({ now: Date.now }, async ({ write, lines }, sent) => {
+      write('auth_logs/a.ndjson', line('one', 0));
+      await lines(1, 'auth_logs');
+      const after = (id: string) => sent().split(`"id":"${id}"`)[1] ?? '';
+      await eventually(() => expect(after('one')).to.include('\n\n: still here\n\n'));
+      expect(sent().match(/^event:/gm)).to.have.length(1);
+    }));
 
   const events = (url: string, headers: Record<string, string>, signal: AbortSignal) =>
     serverEvents(url, { 'X-API-KEY': TOKEN, ...headers }, signal);

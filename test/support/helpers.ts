@@ -387,6 +387,7 @@ export async function withApp<T>(
           ...(settings.clock ? { clock: settings.clock } : {}),
         }),
         logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
+        waits: waitsOf(settings),
         isDraining: () => false,
       });
       const server = createServer(express).listen(0, '127.0.0.1');

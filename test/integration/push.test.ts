@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { allSources, SUPABASE_SOURCES } from '../../ingest/index.ts';
-import { openPushFiles } from '../../server/push/index.ts';
+import { openPushFiles, type PushFiles } from '../../server/push/index.ts';
 import { LOGFLARE_NAMES } from '../../server/push/source.ts';
 import { WAITS } from '../../server/waits.ts';
 import { tokenFile } from '../faults/http.ts';
@@ -377,7 +377,10 @@ describe('POST /api/logs', () => {
       expect(await stored(served, 400)).to.have.members(expected);
     }));
 
-  it('flushes once for all waiting pushes, and acknowledges none of them before', () =>
+  /** Runs `action` on push files. `flushed` has what stood in the folder, by name, whenever a file had been flushed. */
+  const flushing = (
+    action: (files: PushFiles, flushed: ReadonlyMap<string, string>[]) => Promise<void>,
+  ) =>
     withFolder(async (logs) => {
       const removal = { add() {}, bytes: () => 0 };
       const files = openPushFiles({ logs, minFree: 0, log: silent, removal, waits: WAITS });
@@ -385,31 +388,48 @@ describe('POST /api/logs', () => {
       const prototype = Object.getPrototypeOf(handle) as FileHandle;
       const { datasync } = prototype;
       const folder = join(logs, 'edge_logs/push');
-      const text = () =>
-        readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-      const flushed: string[] = [];
+      const flushed: Map<string, string>[] = [];
       prototype.datasync = async function flush(this: FileHandle) {
         await datasync.call(this);
-        flushed.push(...text());
+        const names = readdirSync(folder);
+        flushed.push(
+          new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')])),
+        );
       };
       try {
-        const pushes = Array.from({ length: 100 }, async (_, n) => {
-          await files.append('edge_logs', [Buffer.from(`{"n":${n}}\n`)]);
-          expect(flushed.at(-1)).to.include(`\n{"n":${n}}\n`);
-        });
-        await Promise.all(pushes);
-        // One flush is for the first push alone, one for all that came while it was written.
-        expect(flushed).to.have.length(2);
-        expect(
-          text()
-            .join('')
-            .match(/\{"n":\d+\}\n/g),
-        ).to.have.length(100);
+        await action(files, flushed);
       } finally {
         prototype.datasync = datasync;
         await handle.close();
         await files.close();
       }
+    });
+
+  it('flushes once for all waiting pushes, and acknowledges none of them before', () =>
+    flushing(async (files, flushed) => {
+      const lines = Array.from({ length: 100 }, (_, n) => `{"n":${n}}`);
+      const lastFlushed = () => [...(flushed.at(-1)?.values() ?? [])].join('').split('\n');
+      await Promise.all(
+        lines.map(async (line) => {
+          await files.append('edge_logs', [Buffer.from(`${line}\n`)]);
+          expect(lastFlushed()).to.include(line);
+        }),
+      );
+      // One flush is for the first push alone, one for all that came while it was written.
+      expect(flushed).to.have.length(2);
+      expect(lastFlushed()).to.include.members(lines);
+    }));
+
+  it('flushes the file of a large body before it has its name', () =>
+    flushing(async (files, flushed) => {
+      const file = await files.openSeparate('edge_logs');
+      await file.append([Buffer.from('{"n":1}\n')]);
+      await file.append([Buffer.from('{"n":2}\n')]);
+      await file.publish();
+      const [[[name, text] = ['', '']] = [], ...others] = flushed.map((each) => [...each]);
+      expect(others).to.deep.equal([]);
+      expect(name).to.match(/^\..*\.part$/);
+      expect(text).to.match(/\n\{"n":1\}\n\{"n":2\}\n$/);
     }));
 
   it('asks clients to retry when they push more at once than there is memory for', () =>

@@ -177,4 +177,31 @@ describe('the lag of a source', () => {
         expect(columns[columns.indexOf('pending_bytes') + 1]).to.equal('lag_seconds');
       }),
     ));
+
+  it('is told in seconds by the ledger and by the metric while nothing can be stored', () =>
+    withFolder((data) =>
+      withApp(
+        data,
+        async ({ get, ingest, write }) => {
+          write('edge_logs/a.ndjson', LINE);
+          const lagS = () => {
+            const found = ingest.status().sources.find(({ source }) => source === 'edge_logs');
+            return (found?.lagMs ?? 0) / 1000;
+          };
+          await eventually(() => expect(lagS()).to.be.above(0.5));
+          const told = {
+            ledger: async () => (await get('/api/ledger')).body.result[0].lag_seconds,
+            metric: async () =>
+              /^tailpond_ingest_lag_seconds\{source="edge_logs"\} (.*)$/m.exec(
+                (await get('/metrics')).text,
+              )?.[1],
+          };
+          for (const [name, ask] of Object.entries(told)) {
+            const least = lagS();
+            expect(Number(await ask()), name).to.be.within(least - 0.01, lagS() + 0.01);
+          }
+        },
+        { minFree: Number.MAX_SAFE_INTEGER },
+      ),
+    ));
 });

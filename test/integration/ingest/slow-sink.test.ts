@@ -1,6 +1,7 @@
 import {
   mkdirSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   statSync,
   symlinkSync,
@@ -9,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { type Sink, startIngest } from '../../../ingest/index.ts';
+import { INGEST_WAITS, type Sink, startIngest } from '../../../ingest/index.ts';
 import {
   eventually,
   silent,
@@ -47,6 +48,24 @@ describe('a file that is removed while the sink is slow', () => {
       unlinkSync(`${log}.1`);
       room.open();
       await stored(4);
+    }));
+
+  it('is read after more files have come and gone than may be open at a time', () =>
+    trying(async ({ log, room, stored, held }) => {
+      const many = Array.from({ length: 600 }, (_, n) => `${log}-${n}.log`);
+      for (const [n, path] of many.entries()) writeFileSync(path, `{"id":"${n}"}\n`);
+      await stored(601);
+      for (const path of many) unlinkSync(path);
+      await eventually(() => expect(openBelow(dirname(log))).to.be.at.most(1));
+      room.close();
+      await room.reached();
+      renameSync(log, `${log}.1`);
+      writeFileSync(log, '{"id":"b"}\n');
+      await held(log);
+      unlinkSync(log);
+      unlinkSync(`${log}.1`);
+      room.open();
+      await stored(602);
     }));
 
   it('is not read when it stands behind a symbolic link', () =>
@@ -108,7 +127,13 @@ function trying(action: (tried: Tried) => Promise<void>) {
       const log = join(folder, 'app.log');
       writeFileSync(log, '{"id":"a"}\n');
       const ingest = await startIngest(
-        { logs: join(data, 'logs'), staging: store.staging, maxLine: 1 << 20, log: silent },
+        {
+          logs: join(data, 'logs'),
+          staging: store.staging,
+          maxLine: 1 << 20,
+          log: silent,
+          waits: { ...INGEST_WAITS, deleted: 100 },
+        },
         sink,
       );
       const stored = (lines: number) =>
@@ -130,6 +155,18 @@ function trying(action: (tried: Tried) => Promise<void>) {
       }
     }),
   );
+}
+
+/** How many files below a folder this process has open, those among them that are deleted. */
+function openBelow(folder: string): number {
+  const open = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return open.filter((path) => path.startsWith(`${folder}/`)).length;
 }
 
 interface Gate {

@@ -36,6 +36,47 @@ describe('every history of a log and its rotation, with inodes that are used aga
       }
   });
 
+  for (const [how, more] of [
+    ['is as long', 0],
+    ['is longer', 1000],
+    ['is shorter', -1000],
+  ] as const)
+    it(`of a long log that is truncated and written anew before any of its reads, and ${how} then: every line once`, async () => {
+      const linesOf = (log: string, count: number) =>
+        Array.from(
+          { length: count },
+          (_, n) => `{"id":"${log} ${n}","text":"${'x'.repeat(900)}"}\n`,
+        );
+      for (let [turn, reads] = [0, 1]; reads > turn; turn++) {
+        const simulation = new Simulation(true);
+        const { disk } = simulation;
+        disk.append(LOG, linesOf('old', 3000).join(''));
+        reads = 0;
+        disk.beforeRead = () => {
+          if (reads++ === turn) disk.write(LOG, Buffer.from(linesOf('new', 3000 + more).join('')));
+        };
+        expect(await simulation.look(), `before read ${turn}`).to.equal(null);
+      }
+    });
+
+  it('of a long log, some of whose lines are no rows, a read of which fails: every line once', async () => {
+    for (let [turn, reads] = [0, 1]; reads > turn; turn++) {
+      const simulation = new Simulation(true);
+      const { disk } = simulation;
+      const lines = Array.from({ length: 3000 }, (_, n) =>
+        n % 100 === 7 ? `no row ${n}\n` : `{"id":"${n}","text":"${'x'.repeat(900)}"}\n`,
+      );
+      disk.append(LOG, lines.join(''));
+      // These share its batch.
+      for (const name of ['before.log', 'behind.log']) disk.append(name, `{"id":"${name}"}\n`);
+      reads = 0;
+      disk.beforeRead = () => {
+        if (reads++ === turn) throw new Error('this read was made to fail');
+      };
+      expect(await simulation.look(), `read ${turn}`).to.equal(null);
+    }
+  });
+
   it('of many logs of one name, each in a folder, that are packed before any was read: every line once', async () => {
     const simulation = new Simulation(true);
     const names = Array.from({ length: 40 }, (_, n) => `${n}/${LOG}` as const);

@@ -96,6 +96,9 @@ export class SimulatedDisk implements Disk {
   /** The next listing lasts until `ended`: it comes to this folder at once, or late. */
   listing: { readonly isLate: boolean; readonly ended: Promise<void> } | null = null;
 
+  /** What it changes is changed between two reads. */
+  beforeRead: () => void = () => {};
+
   place = async (path: string) => ({ source: SOURCE, path }) as const;
 
   open = async (path: string): Promise<Content> => {
@@ -106,8 +109,10 @@ export class SimulatedDisk implements Disk {
     return {
       gzip,
       stat: () => this.statOf(inode, gzip),
-      read: async (target, position) =>
-        inode.data.copy(target, 0, Math.min(position, inode.data.length)),
+      read: async (target, position) => {
+        this.beforeRead();
+        return inode.data.copy(target, 0, Math.min(position, inode.data.length));
+      },
       has: (bytes, position, size) =>
         inode.data.subarray(position, position + bytes.length).equals(bytes) &&
         inode.data.length >= size,

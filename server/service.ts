@@ -334,7 +334,7 @@ async function openForwarding(
   if (!config) return null;
   // Whoever forwards nothing need not load it.
   const { openAnswers, startForwarding } = await import('./clickhouse/index.ts');
-  const answers = openAnswers(config, (reason) => log.warn(reason));
+  const answers = openAnswers(config, waits, (reason) => log.warn(reason));
   const forwarder = await startForwarding({
     config,
     members: membersOf({ columns }),

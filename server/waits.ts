@@ -32,6 +32,8 @@ export interface Waits extends IngestWaits {
   readonly forwardAnswer: number;
   /** The longest pause before rows are forwarded again that could not be forwarded. */
   readonly forwardRetry: number;
+  /** What the user who may only read was found to be in ClickHouse holds for so long. */
+  readonly readerTrial: number;
   /** The head of a request is whole within this time from the connection or from its first byte. */
   readonly requestHead: number;
   /** A body that holds no lines is whole within this time. */
@@ -65,6 +67,7 @@ export const WAITS: Waits = {
   forwardInsert: 60_000,
   forwardAnswer: 30_000,
   forwardRetry: 30_000,
+  readerTrial: 60_000,
   requestHead: 10_000,
   requestBody: 15_000,
   // 12 MB at 1.6 Mbit/s. Vector waits no longer for an answer.

@@ -16,7 +16,12 @@ import {
   openClickHouse,
 } from './clickhouse.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from './forwarder.ts';
-import { createAskAsReader, type Question, readerFaults } from './reader.ts';
+import {
+  type AskAsReaderOptions,
+  createAskAsReader,
+  type Question,
+  readerFaults,
+} from './reader.ts';
 import { allOf, type Members, tablesOf } from './schema.ts';
 import {
   fetchRows,
@@ -99,7 +104,11 @@ export interface Answers {
 }
 
 /** Opens what asks ClickHouse: the first of the servers that answers. Throws ConfigError. */
-export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => void): Answers {
+export function openAnswers(
+  config: ClickHouseConfig,
+  waits: AskAsReaderOptions['waits'],
+  warn: (reason: string) => void,
+): Answers {
   const clients = clientsOf(config);
   const readers = config.reader && clientsOf({ ...config, ...config.reader });
   // Exports last: they must not take the connections of questions.
@@ -110,6 +119,7 @@ export function openAnswers(config: ClickHouseConfig, warn: (reason: string) => 
   let killsFail = false;
   const askAsReader = createAskAsReader({
     tables: Object.values(tables),
+    waits,
     warn: (reason) =>
       warn(
         `rows are fetched for SQL of callers, because the ClickHouse user ${config.reader?.user} cannot be used: ${reason}`,

@@ -3,6 +3,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { allSources } from '../../ingest/index.ts';
 import { type Deadline, deadlineIn, waitFor } from '../deadline.ts';
 import { CALLER_TURNS, createTurns, type Plain, type Rows } from '../store/index.ts';
+import type { Waits } from '../waits.ts';
 import { named } from './expressions.ts';
 import { tablesOf } from './schema.ts';
 import { bounded, type SelectOptions } from './select.ts';
@@ -44,14 +45,13 @@ export type AskAsReader = (
 
 export interface AskAsReaderOptions {
   readonly tables: readonly string[];
+  readonly waits: Pick<Waits, 'readerTrial'>;
   /** Ends a query of the user on a server, and waits for its end. Never rejects. */
   kill(client: ClickHouseClient, id: string): Promise<void>;
   /** Told why the user cannot be used: once, and again after he could be. */
   warn(reason: string): void;
 }
 
-/** What a user was found to be holds for so long. */
-const TRIAL_MS = 60_000;
 /** A trial takes some ms where the server answers. */
 const LONGEST_TRIAL_MS = 30_000;
 /** The identifier of a query is in a header of its answer. */
@@ -63,10 +63,10 @@ interface Trial {
 }
 
 /**
- * Returns what asks. It tries the user of each server first, and again each minute, and asks as none who has other rights or settings than
+ * Returns what asks. It tries the user of each server first, and again after `waits.readerTrial`, and asks as none who has other rights or settings than
  * he is given by `readerStatements`, or who sees rows of a project that does not exist.
  */
-export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): AskAsReader {
+export function createAskAsReader({ tables, waits, kill, warn }: AskAsReaderOptions): AskAsReader {
   const turns = createTurns(CALLER_TURNS);
   const trials = new WeakMap<ClickHouseClient, Trial>();
   const told = new Set<string>();
@@ -89,7 +89,7 @@ export function createAskAsReader({ tables, kill, warn }: AskAsReaderOptions): A
   };
   const isFit = (client: ClickHouseClient): Promise<boolean> => {
     const last = trials.get(client);
-    if (last && performance.now() - last.atMs < TRIAL_MS) return last.isFit;
+    if (last && performance.now() - last.atMs < waits.readerTrial) return last.isFit;
     const trial = { atMs: performance.now(), isFit: tried(client) };
     trials.set(client, trial);
     return trial.isFit;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { openAnswers } from '../../server/clickhouse/index.ts';
 import { deadlineIn } from '../../server/deadline.ts';
 import { AppError } from '../../server/errors.ts';
+import { WAITS } from '../../server/waits.ts';
 import {
   eventually,
   type Served,
@@ -157,6 +158,7 @@ describe('the share of a project', () => {
         cluster: null,
         intervalMs: 1000,
       },
+      WAITS,
       () => {},
     );
     const left = new AbortController();

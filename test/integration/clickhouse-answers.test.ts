@@ -1,19 +1,19 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { clickhouseIt } from '../clickhouse/case.ts';
+import { clickhouseIt, clickhouseSuite } from '../clickhouse/case.ts';
+import { type Twins, withTwins } from '../clickhouse/nodes.ts';
 import { LONG } from '../faults/case.ts';
 import { tokenFile } from '../faults/http.ts';
-import { ledger } from '../faults/lines.ts';
-import { eventually, type Service, withService } from '../support/helpers.ts';
+import { eventually, type Service, TOKEN, withService } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 import { seeded } from '../support/random.ts';
+import { SAMPLE_SEED } from '../support/sample.ts';
 
 const MINUTE = 60_000;
 const LINES = 6000;
 /** One of so many questions is asked, in turn over all that they are made of. */
-const SAMPLE = LONG ? 1 : 4;
-/** So many rows of all answers mean that they were not empty. */
-const ROWS = 5000 / SAMPLE ** 2;
+const SAMPLE = LONG ? 1 : 5;
+const isAsked = (sum: number) => sum % SAMPLE === SAMPLE_SEED % SAMPLE;
 /** Where windows of `usage.api-counts` begin, in minutes before now: no line may stand so near that the clocks of two questions differ. */
 const EDGES = [15, 30, 60, 180, 1440, 4320, 10_080];
 const MARGIN = 4;
@@ -59,36 +59,86 @@ const SOUGHT = [
 ];
 const PROJECTS = ['ref-1', 'ref-2', "o'ne", 'ü %', '\\N', 'none', '*'];
 
-describe('answers of ClickHouse', () => {
-  clickhouseIt(
-    'are those of the store, for the same lines and every parameter',
-    async (server, folder) => {
-      const lines = randomLines(Date.now());
-      const folders = ['here', 'forwarded'].map((name) => join(folder, name));
-      for (const data of folders) {
-        mkdirSync(join(data, 'logs/edge_logs'), { recursive: true });
-        appendFileSync(join(data, 'logs/edge_logs/a.ndjson'), lines.join(''));
-      }
-      const [here = '', forwarded = ''] = folders;
-      // Lines without a project, too.
-      const env = { TAILPOND_DEFAULT_PROJECT: 'off' };
-      await withService(
-        here,
-        (one) =>
-          withService(
-            forwarded,
-            async (other) => {
-              await allThere(one, { stored: LINES });
-              await allThere(other, { forwarded: LINES });
-              await compare([one, here], [other, forwarded]);
-            },
-            { env: { ...env, TAILPOND_CLICKHOUSE_URL: server.url } },
-          ),
-        { env },
-      );
-    },
-  );
+clickhouseSuite(
+  `answers of ClickHouse are those of the store, for the same lines, TAILPOND_TEST_SEED=${SAMPLE_SEED}`,
+  (shared) => {
+    const twins = opened<Asking>((action) =>
+      withTwins(
+        shared(),
+        randomLines(Date.now()).map((line) => ({ source: 'edge_logs', line })),
+        async (twins) => action(await askingOf(twins)),
+        // Lines without a project, too.
+        { env: { TAILPOND_DEFAULT_PROJECT: 'off' } },
+      ),
+    );
 
+    it('to usage.api-counts, of each interval and pattern', async () => {
+      let rows = 0;
+      for (const [n, interval] of INTERVALS.entries())
+        for (const [i, pattern] of PATTERNS.entries()) {
+          if (!isAsked(n + i)) continue;
+          const path = `/api/endpoints/query/usage.api-counts?${new URLSearchParams({ interval, project: pattern })}`;
+          rows += await twins().isSame(path);
+        }
+      // Answers without rows would all be the same.
+      expect(rows).to.be.above(100);
+    });
+
+    it('to logs.all, of each project, and bounds', async () => {
+      const now = Date.now();
+      const bounds = [null, now - 20 * MINUTE, now - 2 * 1440 * MINUTE, now - 30 * 1440 * MINUTE];
+      let rows = 0;
+      for (const [n, project] of PROJECTS.entries())
+        for (const [i, from] of bounds.entries())
+          for (const [j, until] of bounds.entries()) {
+            if (!isAsked(n + i + j)) continue;
+            const search = new URLSearchParams({ project });
+            if (from !== null) search.set('iso_timestamp_start', new Date(from).toISOString());
+            if (until !== null) search.set('iso_timestamp_end', new Date(until).toISOString());
+            rows += await twins().isSame(`/api/endpoints/query/logs.all?${search}`);
+          }
+      expect(rows).to.be.above(100);
+    });
+
+    it('to searches of entries, their export and their number, of each project', async () => {
+      const [from = '', to = ''] = [2 * 1440, 20].map((minutes) =>
+        new Date(Date.now() - minutes * MINUTE).toISOString(),
+      );
+      const projects = [null, '*', 'ref-1', "o'ne", 'ü %', '\\N', 'none'];
+      let rows = 0;
+      for (const [n, project] of projects.entries())
+        for (const [i, search] of SOUGHT.entries()) {
+          if (!isAsked(n + i)) continue;
+          const asked = { project, search };
+          for (const path of [
+            pathOf('entries', { ...asked, limit: '1000' }),
+            pathOf('entries', { ...asked, from, to }),
+            pathOf('export', { ...asked, from, format: 'json' }),
+            pathOf('histogram', { ...asked, from, to }),
+            ...['1', '7', '500'].map((buckets) =>
+              pathOf('histogram', { ...asked, buckets, from: '1970-01-01T00:00:00Z', to }),
+            ),
+          ])
+            rows += await twins().isSame(path);
+        }
+      expect(rows).to.be.above(1000);
+    });
+
+    it('to a token of one project, and about projects', async () => {
+      const { isSame, pinned } = twins();
+      for (const path of [
+        '/api/endpoints/query/usage.api-counts?interval=7day&project=ref-1',
+        pathOf('entries', { limit: '7' }),
+        pathOf('projects', {}),
+      ])
+        expect(await isSame(path, pinned), path).to.be.above(0);
+      for (const project of [null, 'ref-1'])
+        expect(await isSame(pathOf('projects', { project }))).to.be.above(0);
+    });
+  },
+);
+
+describe('answers of ClickHouse', () => {
   clickhouseIt(
     'fail in words where ClickHouse is away, or has no table',
     async (server, folder) => {
@@ -121,92 +171,46 @@ describe('answers of ClickHouse', () => {
   );
 });
 
-/** Asks both services everything there is, by tokens of all projects and of one. */
-async function compare(
-  [one, here]: readonly [Service, string],
-  [other, there]: readonly [Service, string],
-): Promise<void> {
-  const files = [tokenFile(here), tokenFile(there)];
-  const pinned = files.map((file) => file.add({ scopes: ['query'], project: 'ref-1' }));
-  for (const { child } of [one, other]) child.kill('SIGHUP');
-  const ask = async (service: Service, path: string, token: string | undefined) => {
-    if (token === undefined) return service.get(path);
-    const response = await fetch(service.url + path, { headers: { 'X-API-KEY': token } });
-    return { status: response.status, body: await response.json() };
-  };
-  const isSame = async (path: string, tokens: readonly string[] = []) => {
-    const [a, b] = [await ask(one, path, tokens[0]), await ask(other, path, tokens[1])];
-    expect(a.status, path).to.equal(200);
-    expect(b, path).to.deep.equal(a);
-    return (a.body as { result: unknown[] }).result.length;
-  };
-  await eventually(async () =>
-    expect(
-      (await ask(other, '/api/endpoints/query/logs.all?project=ref-1', pinned[1])).status,
-    ).to.equal(200),
-  );
-  let rows = 0;
-  for (const interval of INTERVALS)
-    for (const pattern of PATTERNS) {
-      const path = `/api/endpoints/query/usage.api-counts?interval=${interval}&project=${encodeURIComponent(pattern)}`;
-      rows += await isSame(path);
-      if (pattern === 'ref-1') rows += await isSame(path, pinned);
-    }
-  const now = Date.now();
-  const bounds = [null, now - 20 * MINUTE, now - 2 * 1440 * MINUTE, now - 30 * 1440 * MINUTE];
-  for (const [n, project] of PROJECTS.entries())
-    for (const [i, from] of bounds.entries())
-      for (const [j, until] of bounds.entries()) {
-        if ((n + i + j) % SAMPLE !== 0) continue;
-        const search = new URLSearchParams({ project });
-        if (from !== null) search.set('iso_timestamp_start', new Date(from).toISOString());
-        if (until !== null) search.set('iso_timestamp_end', new Date(until).toISOString());
-        rows += await isSame(`/api/endpoints/query/logs.all?${search}`);
-      }
-  // Answers without rows would all be the same.
-  expect(rows).to.be.above(ROWS);
-  await compareEntries(now, pinned, async (path, tokens) => {
-    const [a, b] = [await ask(one, path, tokens?.[0]), await ask(other, path, tokens?.[1])];
-    expect(a.status, path).to.equal(200);
-    const [own, others] = [a, b].map(({ body }) => withoutIngested(body));
-    expect(others, path).to.deep.equal(own);
-    return (a.body as { result: unknown[] }).result.length;
-  });
+/** Asks twins the same. */
+interface Asking {
+  /** Returns the number of rows that both answer. Throws where they differ. `tokens`: the token for each of them. */
+  isSame(path: string, tokens?: Tokens): Promise<number>;
+  /** Tokens of the project ref-1. */
+  readonly pinned: Tokens;
 }
 
-/** Asks both for their entries, their number and their projects, and for all of them. */
-async function compareEntries(
-  now: number,
-  pinned: readonly string[],
-  isSame: (path: string, tokens?: readonly string[]) => Promise<number>,
-): Promise<void> {
-  const pathOf = (name: string, query: Readonly<Record<string, string | null>>) => {
-    const given = Object.entries(query).filter(
-      (pair): pair is [string, string] => pair[1] !== null,
-    );
-    return `/api/${name}/edge_logs?${new URLSearchParams(given)}`;
+type Tokens = readonly [here: string, forwarded: string];
+
+async function askingOf({ here, forwarded, folders }: Twins): Promise<Asking> {
+  const pinnedIn = (data: string) => tokenFile(data).add({ scopes: ['query'], project: 'ref-1' });
+  const pinned = [pinnedIn(folders.here), pinnedIn(folders.forwarded)] as const;
+  for (const { child } of [here, forwarded]) child.kill('SIGHUP');
+  const ask = async (service: Service, path: string, token = TOKEN) => {
+    const response = await fetch(service.url + path, { headers: { 'X-API-KEY': token } });
+    return { status: response.status, body: withoutIngested(await response.json()) };
   };
-  const [from, to] = [2 * 1440, 20].map((minutes) =>
-    new Date(now - minutes * MINUTE).toISOString(),
-  );
-  let rows = 0;
-  for (const [n, project] of [null, '*', 'ref-1', "o'ne", 'ü %', '\\N', 'none'].entries())
-    for (const [i, search] of SOUGHT.entries()) {
-      if ((n + i) % SAMPLE !== 0) continue;
-      const asked = { project, search };
-      rows += await isSame(pathOf('entries', { ...asked, limit: '1000' }));
-      rows += await isSame(pathOf('entries', { ...asked, from: from ?? '', to: to ?? '' }));
-      rows += await isSame(pathOf('export', { ...asked, from: from ?? '', format: 'json' }));
-      for (const buckets of ['1', '7', '500'])
-        rows += await isSame(
-          pathOf('histogram', { ...asked, buckets, from: '1970-01-01T00:00:00Z', to: to ?? '' }),
-        );
-      rows += await isSame(pathOf('histogram', { ...asked, from: from ?? '', to: to ?? '' }));
-    }
-  for (const project of [null, 'ref-1']) rows += await isSame(pathOf('projects', { project }));
-  rows += await isSame(pathOf('entries', { limit: '7' }), pinned);
-  rows += await isSame(pathOf('projects', {}), pinned);
-  expect(rows).to.be.above(2 * ROWS);
+  for (const [i, service] of [here, forwarded].entries())
+    await eventually(async () => {
+      const { status } = await ask(service, '/api/sources', pinned[i]);
+      expect(status).to.equal(200);
+    });
+  return {
+    pinned,
+    async isSame(path, tokens) {
+      const [own, other] = [
+        await ask(here, path, tokens?.[0]),
+        await ask(forwarded, path, tokens?.[1]),
+      ];
+      expect(own.status, path).to.equal(200);
+      expect(other, path).to.deep.equal(own);
+      return (own.body as { result: unknown[] }).result.length;
+    },
+  };
+}
+
+function pathOf(name: string, query: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== null);
+  return `/api/${name}/edge_logs?${new URLSearchParams(given)}`;
 }
 
 /** Nodes store a line at moments of their own. */
@@ -214,13 +218,6 @@ function withoutIngested(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value) =>
     name === 'ingested_at' ? undefined : value,
   );
-}
-
-async function allThere(service: Service, counts: Readonly<Record<string, number>>) {
-  await eventually(async () => {
-    const entry = (await ledger(service)).find(({ source }) => source === 'edge_logs');
-    expect(entry).to.include(counts);
-  }, 60_000);
 }
 
 /** Lines with odd URLs and metadata, each at a moment of its own. */

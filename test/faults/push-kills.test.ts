@@ -25,7 +25,7 @@ import { allStored, drop } from './lines.ts';
 import { mountCase, withExt4, withTmpfs } from './mounts.ts';
 import { holds, memoryMb, run as runService, type Setup, withSetup } from './setup.ts';
 
-const KILLS = LONG ? 60 : 4;
+const KILLS = LONG ? 60 : 3;
 /** Push files are sealed and removed soon. */
 const SOON = 'pushSeal=1s,pushLook=200ms,pushRemoval=200ms';
 const run: typeof runService = (data, action, options = {}) =>
@@ -56,7 +56,7 @@ describe('push', () => {
               );
             });
             if (round === 0) await eventually(() => expect(counts.acknowledged).to.be.above(0));
-            await delay(random() * 1200);
+            await delay(random() * 600);
             expect(service.child.exitCode).to.equal(null);
             expect(await service.end('SIGKILL')).to.equal('SIGKILL');
             await Promise.all(pushers.map((pusher) => pusher.stop()));
@@ -349,7 +349,8 @@ describe('push', () => {
                   const pushers = [1, 20, 500, 3000].map((size) =>
                     startPusher(service.url, expectedLines, 'edge_logs', size, counts),
                   );
-                  await delay(random() * 2500);
+                  await eventually(() => expect(counts.acknowledged).to.be.above(0));
+                  await delay(random() * 1000);
                   // This shutdown lets some flushes succeed that it interrupts; without power nobody would be told.
                   counts.powerless = true;
                   disk.losePower();
@@ -376,14 +377,13 @@ describe('push', () => {
   faultCase('P07', 'a stop while many push: each is answered or closed, and the exit is 0', () =>
     withSetup(async (setup) => {
       const { data, expectedLines } = setup;
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < (LONG ? 3 : 2); round++) {
         await withService(data, async (service) => {
           const counts = newCounts();
           const pushers = [5, 500, 2000].map((size) =>
             startPusher(service.url, expectedLines, 'edge_logs', size, counts),
           );
-          const before = counts.acknowledged;
-          await eventually(() => expect(counts.acknowledged).to.be.above(before));
+          await eventually(() => expect(counts.acknowledged).to.be.above(0));
           expect(await service.end('SIGTERM')).to.equal(0);
           await Promise.all(pushers.map((pusher) => pusher.stop()));
         });
@@ -449,7 +449,7 @@ describe('push', () => {
         const { data, expectedLines } = setup;
         await run(data, async (service) => {
           const before = memoryMb(service, 'VmHWM');
-          const bomb = gzipSync(Buffer.alloc(500e6, ' '));
+          const bomb = gzipSync(Buffer.alloc(100e6, ' '));
           const head = (more: string) =>
             `POST /api/logs/edge_logs HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${TOKEN}\r\n${more}\r\n\r\n`;
           const endless = Array.from({ length: 20 }, () => {
@@ -580,7 +580,8 @@ function startPusher(
       }
       counts.refused++;
       for (const line of own) expectedLines.doubtful(line, source);
-      await delay(5);
+      // One that ends is asked a few times, not as often as lines can be made.
+      await delay(100);
     }
     agent.destroy();
   })();

@@ -460,8 +460,9 @@ describe('push', () => {
           });
           const tiny = dial(service.url);
           tiny.write(head('Transfer-Encoding: chunked'));
-          tiny.write('1\r\n \r\n'.repeat(1e6));
-          const bombs = Array.from({ length: 20 }, () =>
+          tiny.write('1\r\n \r\n'.repeat(3e5));
+          // Together they would unpack to more than the memory that is allowed below, each cut at its limit.
+          const bombs = Array.from({ length: 10 }, () =>
             push(service.url, 'edge_logs', bomb, { 'Content-Encoding': 'gzip' }),
           );
           for (const status of await Promise.all(bombs)) expect(status).to.be.oneOf([413, 503]);

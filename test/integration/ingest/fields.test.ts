@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { allSources, isSource, type Source } from '../../../ingest/index.ts';
 import type { Plain } from '../../../server/store/index.ts';
 import { type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
+import { opened } from '../../support/opened.ts';
 
 type Line = Record<string, unknown>;
 type Row = Record<string, Plain>;
@@ -83,6 +84,7 @@ describe('the fields of a line', () => {
 });
 
 describe('the timestamp of a line', () => {
+  const take = taking();
   const day = '2026-11-20T10:00:00';
   const accepted: [unknown, string][] = [
     [`${day}Z`, `${day}Z`],
@@ -306,6 +308,7 @@ describe('the timestamp of a line', () => {
 });
 
 describe('the message of a line', () => {
+  const take = taking();
   it('is the first that is present of event_message, message, msg, log and MESSAGE', async () => {
     const names = ['event_message', 'message', 'msg', 'log', 'MESSAGE'];
     const lines = names.flatMap((_, first) => {
@@ -360,6 +363,7 @@ describe('the message of a line', () => {
 });
 
 describe('id and project of a line', () => {
+  const take = taking();
   const cases: [unknown, string][] = [
     ['x', 'x'],
     ['', ''],
@@ -434,6 +438,7 @@ describe('id and project of a line', () => {
 });
 
 describe('the metadata of a line', () => {
+  const take = taking();
   for (const [kind, rest] of [
     ['with a message and a time', { time: 1763632800, message: 'm' }],
     ['without a message', { time: 1763632800 }],
@@ -550,6 +555,7 @@ describe('the metadata of a line', () => {
 });
 
 describe('path, url and host of an edge line', () => {
+  const take = taking();
   const request = { path: '/rest/v1/x', url: 'https://p.example/rest/v1/x?a=1', host: 'p.example' };
   const none = { path: null, host: null, url_base: null, url_query: null };
   const columns = {
@@ -617,19 +623,32 @@ function text(value: unknown): string {
   );
 }
 
-/** Stores these lines from one file, and returns what became of them. */
-async function take(
-  lines: readonly object[],
-  source: Source = 'postgres_logs',
-): Promise<{ rows: Row[]; rejected: Row[]; undated: number }> {
-  return withFolder((data) =>
-    withIngest(data, async (ingesting: Ingesting) => {
-      ingesting.write(`${source}/a.log`, lines.map((line) => `${text(line)}\n`).join(''));
-      const ledger = await ingesting.lines(lines.length, source);
-      const rows = await ingesting.rows(source);
-      const rejected = await ingesting.rejected(source);
-      expect([rows.length, rejected.length]).to.deep.equal([ledger.rows, ledger.rejected]);
-      return { rows, rejected, undated: ledger.undated };
-    }),
-  );
+interface Taken {
+  readonly rows: Row[];
+  readonly rejected: Row[];
+  readonly undated: number;
+}
+
+/** Opens an ingest for a suite. Returns what stores lines from a file of their own, and tells what became of them. */
+function taking(): (lines: readonly object[], source?: Source) => Promise<Taken> {
+  const ingestingOf = opened<Ingesting>((action) => withFolder((data) => withIngest(data, action)));
+  /** When the rows of earlier files were stored. */
+  const stored = new Set<unknown>();
+  let files = 0;
+  return async (lines, source = 'postgres_logs') => {
+    const ingesting = ingestingOf();
+    const before = await ingesting.ledger(source);
+    // A name with a number would be that of a rotated file.
+    const path = `${source}/${String.fromCharCode(97 + files++)}.log`;
+    ingesting.write(path, lines.map((line) => `${text(line)}\n`).join(''));
+    const ledger = await ingesting.lines(before.lines + lines.length, source);
+    const rows = (await ingesting.rows(source)).filter((row) => !stored.has(row.ingested_at));
+    for (const { ingested_at } of rows) stored.add(ingested_at);
+    const rejected = (await ingesting.rejected(source)).filter(({ file }) => file === path);
+    expect([rows.length, rejected.length]).to.deep.equal([
+      ledger.rows - before.rows,
+      ledger.rejected - before.rejected,
+    ]);
+    return { rows, rejected, undated: ledger.undated - before.undated };
+  };
 }

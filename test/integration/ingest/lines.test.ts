@@ -6,6 +6,7 @@ import {
   withFolder,
   withIngest,
 } from '../../support/helpers.ts';
+import { opened } from '../../support/opened.ts';
 
 const SOURCE = 'postgres_logs';
 const NULS = Buffer.alloc(1024 * 1024);
@@ -30,6 +31,9 @@ interface Taken {
 }
 
 describe('a line of a file', () => {
+  const take = taking();
+  const refuses = (lines: readonly string[]) => refused(take, lines);
+
   it('does not count when it holds nothing but blanks', async () => {
     const { lines } = await take('\n\n \n\t\n\v\n\f\n\r\n\r\r\n \t\v\f\r \n');
     expect(lines).to.equal(0);
@@ -66,12 +70,6 @@ describe('a line of a file', () => {
       expect([ids, rejected, repaired]).to.deep.equal([['a', 'b'], [], 0]);
     });
   }
-
-  it('loses a MiB of leading NULs, however short the limit of a line is', async () => {
-    const { ids, rejected } = await take([row('a'), NULS, row('b')], { maxLine: 64 * 1024 });
-    expect(rejected).to.deep.equal([]);
-    expect(ids).to.deep.equal(['a', 'b']);
-  });
 
   it('does not count when it holds nothing but NULs and blanks', async () => {
     const { ids, lines, rejected } = await take(
@@ -281,6 +279,25 @@ describe('a line of a file', () => {
     expect(ids).to.have.members([...'1234567', ...[...'1234567'].map((id) => `d${id}`)]);
   });
 
+  it('is separated from its neighbours across the borders of the reads', async () => {
+    const lines = Array.from({ length: 30_000 }, (_, i) =>
+      i % 1000 === 7 ? `[${i}]\n` : row(`${i}`, `\u20ac\u{1f600}${'\u00e9'.repeat(i % 50)}`),
+    );
+    const { rows, rejected, messages, repaired } = await take(lines);
+    expect([rows, rejected.length, repaired]).to.deep.equal([29_970, 30, 0]);
+    let offset = 0;
+    const expected = lines.flatMap((text, i) => {
+      const here = offset;
+      offset += Buffer.byteLength(text);
+      return i % 1000 === 7 ? [[here, `[${i}]`]] : [];
+    });
+    expect(rejected.map((line) => [line.offset, String(line.line)])).to.deep.equal(expected);
+    expect(messages['29999']).to.equal(`\u20ac\u{1f600}${'\u00e9'.repeat(29_999 % 50)}`);
+    expect(Object.values(messages).filter((text) => text.includes('\ufffd'))).to.deep.equal([]);
+  });
+});
+
+describe('a line of the first file of a store', () => {
   it('is a row with a new id, no message and the time of ingestion when it is an empty object', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {
@@ -325,23 +342,6 @@ describe('a line of a file', () => {
         expect(await ingesting.rejected(SOURCE)).to.have.length(0);
       }),
     ));
-
-  it('is separated from its neighbours across the borders of the reads', async () => {
-    const lines = Array.from({ length: 30_000 }, (_, i) =>
-      i % 1000 === 7 ? `[${i}]\n` : row(`${i}`, `\u20ac\u{1f600}${'\u00e9'.repeat(i % 50)}`),
-    );
-    const { rows, rejected, messages, repaired } = await take(lines);
-    expect([rows, rejected.length, repaired]).to.deep.equal([29_970, 30, 0]);
-    let offset = 0;
-    const expected = lines.flatMap((text, i) => {
-      const here = offset;
-      offset += Buffer.byteLength(text);
-      return i % 1000 === 7 ? [[here, `[${i}]`]] : [];
-    });
-    expect(rejected.map((line) => [line.offset, String(line.line)])).to.deep.equal(expected);
-    expect(messages['29999']).to.equal(`\u20ac\u{1f600}${'\u00e9'.repeat(29_999 % 50)}`);
-    expect(Object.values(messages).filter((text) => text.includes('\ufffd'))).to.deep.equal([]);
-  });
 });
 
 describe('a character of four bytes', () => {
@@ -365,15 +365,23 @@ describe('a character of four bytes', () => {
     ));
 });
 
+const maxLine = 100_000;
+const long = (length: number, id = 'long') => {
+  const empty = row(id, '').length - 1;
+  return row(id, 'x'.repeat(length - empty));
+};
+
 describe('a line beyond the limit', () => {
-  const maxLine = 100_000;
-  const long = (length: number, id = 'long') => {
-    const empty = row(id, '').length - 1;
-    return row(id, 'x'.repeat(length - empty));
-  };
+  const take = taking({ maxLine });
+
+  it('loses a MiB of leading NULs, which are more than the limit', async () => {
+    const { ids, rejected } = await take([row('a'), NULS, row('b')]);
+    expect(rejected).to.deep.equal([]);
+    expect(ids).to.deep.equal(['a', 'b']);
+  });
 
   it('is taken whole when it is as long as the limit', async () => {
-    const { ids, rejected } = await take([row('a'), long(maxLine), row('b')], { maxLine });
+    const { ids, rejected } = await take([row('a'), long(maxLine), row('b')]);
     expect(rejected).to.deep.equal([]);
     expect(ids).to.deep.equal(['a', 'b', 'long']);
   });
@@ -385,7 +393,7 @@ describe('a line beyond the limit', () => {
     const room = 1024 * 1024 - (padded.length - 1);
     const filler = `${' '.repeat(room - first.length - 1)}\n`;
     const lines = [first, ...split(filler, 50_000), padded, row('b')];
-    const { ids, rejected } = await take(lines, { maxLine });
+    const { ids, rejected } = await take(lines);
     expect(rejected.map(({ offset, length }) => [offset, length])).to.deep.equal([]);
     expect(ids).to.deep.equal(['a', 'b', 'long']);
   });
@@ -393,9 +401,7 @@ describe('a line beyond the limit', () => {
   for (const length of [maxLine + 1, 300_000, 1024 * 1024, 5_000_000]) {
     it(`is rejected with its first 4 KiB: ${length} bytes`, async () => {
       const text = long(length);
-      const { ids, rejected } = await take([row('a'), text, row('b'), '7\n', text, text], {
-        maxLine,
-      });
+      const { ids, rejected } = await take([row('a'), text, row('b'), '7\n', text, text]);
       expect(ids).to.deep.equal(['a', 'b']);
       const start = row('a').length;
       const behind = start + length + 1 + row('b').length;
@@ -409,7 +415,9 @@ describe('a line beyond the limit', () => {
       expect(rejected[0]?.reason).to.include(String(maxLine));
     });
   }
+});
 
+describe('a line beyond the limit that is not whole yet', () => {
   it('counts once, with offset and length, when it grows in pieces', () =>
     withFolder((data) =>
       withIngest(
@@ -492,45 +500,53 @@ async function rejectedOf(ingesting: Ingesting, source: string): Promise<Rejecte
   }));
 }
 
-/** Stores a file with these bytes, and returns what became of it once its last byte was taken. */
-async function take(
-  bytes: string | readonly (string | Buffer)[],
-  settings: StoreSettings = {},
-): Promise<Taken> {
-  const whole = Buffer.concat([bytes].flat().map((part) => Buffer.from(part)));
-  return withFolder((data) =>
-    withIngest(
-      data,
-      async (ingesting) => {
-        ingesting.write(`${SOURCE}/a.log`, whole);
-        const ledger = await eventually(async () => {
-          const entry = await ingesting.ledger(SOURCE);
-          expect(entry.bytes, ingesting.ingest.status().lastError ?? 'bytes').to.equal(
-            whole.length,
-          );
-          return entry;
-        }, 10_000);
-        const rows = await ingesting.rows(SOURCE);
-        const rejected = await rejectedOf(ingesting, SOURCE);
-        expect(ledger.lines).to.equal(ledger.rows + ledger.rejected);
-        expect([rows.length, rejected.length]).to.deep.equal([ledger.rows, ledger.rejected]);
-        return {
-          lines: ledger.lines,
-          rows: ledger.rows,
-          repaired: ledger.repaired,
-          undated: ledger.undated,
-          ids: rows.map(({ id }) => String(id)),
-          messages: Object.fromEntries(rows.map((entry) => [entry.id, entry.event_message])),
-          rejected,
-        };
-      },
-      settings,
-    ),
+type Take = (bytes: string | readonly (string | Buffer)[]) => Promise<Taken>;
+
+/** Opens an ingest for a suite. Returns what stores a file with these bytes, and tells what became of it once its last byte was taken. */
+function taking(settings: StoreSettings = {}): Take {
+  const ingestingOf = opened<Ingesting>((action) =>
+    withFolder((data) => withIngest(data, action, settings)),
   );
+  /** When the rows of earlier files were stored. */
+  const stored = new Set<unknown>();
+  let files = 0;
+  return async (bytes) => {
+    const ingesting = ingestingOf();
+    const whole = Buffer.concat([bytes].flat().map((part) => Buffer.from(part)));
+    const before = await ingesting.ledger(SOURCE);
+    // A name with a number would be that of a rotated file.
+    const letters = String.fromCharCode(97 + Math.floor(files / 26), 97 + (files % 26));
+    files++;
+    const path = `${SOURCE}/${letters}.log`;
+    ingesting.write(path, whole);
+    const after = await eventually(async () => {
+      const entry = await ingesting.ledger(SOURCE);
+      expect(entry.bytes - before.bytes, ingesting.ingest.status().lastError ?? 'bytes').to.equal(
+        whole.length,
+      );
+      return entry;
+    }, 20_000);
+    const rows = (await ingesting.rows(SOURCE)).filter((entry) => !stored.has(entry.ingested_at));
+    for (const { ingested_at } of rows) stored.add(ingested_at);
+    const rejected = (await rejectedOf(ingesting, SOURCE)).filter(({ file }) => file === path);
+    const counted = (name: 'lines' | 'rows' | 'rejected' | 'repaired' | 'undated') =>
+      after[name] - before[name];
+    expect(counted('lines')).to.equal(counted('rows') + counted('rejected'));
+    expect([rows.length, rejected.length]).to.deep.equal([counted('rows'), counted('rejected')]);
+    return {
+      lines: counted('lines'),
+      rows: counted('rows'),
+      repaired: counted('repaired'),
+      undated: counted('undated'),
+      ids: rows.map(({ id }) => String(id)),
+      messages: Object.fromEntries(rows.map((entry) => [entry.id, entry.event_message])),
+      rejected,
+    };
+  };
 }
 
 /** Checks that each of these lines is rejected: all together, and each between good lines that become rows. */
-async function refuses(lines: readonly string[]): Promise<void> {
+async function refused(take: Take, lines: readonly string[]): Promise<void> {
   const good = lines.map((_, i) => row(`good-${String(i).padStart(3, '0')}`));
   const flat = lines.map((_, i) => `{"id":"flat-${String(i).padStart(3, '0')}","x":1}\n`);
   const { ids, rejected } = await take(

@@ -4,12 +4,19 @@ import { expect } from 'chai';
 import type { Response } from 'supertest';
 import { allSources } from '../../ingest/index.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 
 const LOGS = '/api/endpoints/query/logs.all?project=p';
 const USAGE = '/api/endpoints/query/usage.api-counts?interval=daily&project=p';
 
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
   withFolder((data) => withApp(data, action, settings));
+
+/** Opens one app for the cases of a suite, which only ask. */
+function servingAll(): (action: (served: Served) => Promise<void>) => Promise<void> {
+  const served = opened<Served>(serving);
+  return (action) => action(served());
+}
 
 /** Checks the shape of an error: RFC 9457, and the member that Studio reads. Returns the body without the request's id. */
 function problem(response: Response, status: number, code: string) {
@@ -54,6 +61,8 @@ function noInsides({ text, headers }: Response) {
 }
 
 describe('http: the access token', () => {
+  const serving = servingAll();
+
   it('lets a request pass with either header, and any letter case of the scheme', () =>
     serving(async ({ http }) => {
       const check = async (headers: Record<string, string>) => {
@@ -125,6 +134,8 @@ describe('http: the access token', () => {
 });
 
 describe('http: paths and methods', () => {
+  const serving = servingAll();
+
   it('answers 404 for an endpoint or a path that does not exist', () =>
     serving(async ({ get }) => {
       for (const name of [
@@ -219,6 +230,8 @@ describe('http: paths and methods', () => {
 });
 
 describe('http: hostile requests', () => {
+  const serving = servingAll();
+
   it('answers 400 for a path that cannot be decoded', () =>
     serving(async ({ get }) => {
       for (const name of ['%', '%E0%A4%A', '%zz', '%ff', '%c0%af', 'logs.all%'])
@@ -285,7 +298,9 @@ describe('http: hostile requests', () => {
         ).to.deep.equal({ result: [] });
       expect((await get(LOGS)).body.result).to.have.length(1);
     }));
+});
 
+describe('http: requests to endpoints of an operator', () => {
   it('shows no internals when the query itself fails', () =>
     withFolder((data) => {
       const folder = join(data, 'queries');
@@ -336,12 +351,14 @@ describe('http: hostile requests', () => {
 describe('http: the redaction header', () => {
   const MAIL = 'ann@example.org';
   const both = ['SVC-ENDPOINT-REDACT-PII', 'LF-ENDPOINT-REDACT-PII'] as const;
-  const withMail = (action: (served: Served) => Promise<void>) =>
+  const served = opened<Served>((action) =>
     serving(async (served) => {
       served.write('edge_logs/a.ndjson', `{"id":"1","project":"p","event_message":"${MAIL}"}\n`);
       await served.lines(1);
       await action(served);
-    });
+    }),
+  );
+  const withMail = (action: (served: Served) => Promise<void>) => action(served());
 
   it('turns redaction on for this request alone, in any letter case', () =>
     withMail(async ({ get }) => {
@@ -383,6 +400,8 @@ describe('http: the redaction header', () => {
 });
 
 describe('http: what can be looked up', () => {
+  const serving = servingAll();
+
   it('lists the endpoints without their SQL', () =>
     serving(async ({ get }) => {
       const { body, text } = await get('/api/endpoints');
@@ -453,6 +472,47 @@ describe('http: what can be looked up', () => {
       }
     }));
 
+  it('answers 400 for an unknown source and a limit out of bounds', () =>
+    serving(async ({ get }) => {
+      for (const value of [
+        'nope',
+        'EDGE_LOGS',
+        "edge_logs'",
+        'edge_logs;',
+        '__proto__',
+        'rejected',
+      ]) {
+        const response = await get(`/api/rejected?source=${encodeURIComponent(value)}`);
+        const body = problem(response, 400, 'PARAMETER_INVALID');
+        expect(body.errors[0].parameter).to.equal('source');
+        expect(body.detail).to.contain(JSON.stringify(value)).and.to.contain('edge_logs');
+      }
+      for (const value of [
+        '0',
+        '-1',
+        '1001',
+        '1.5',
+        'ten',
+        '1e2',
+        '0x10',
+        ' 5',
+        '99999999999999999999',
+      ]) {
+        const response = await get(`/api/rejected?limit=${encodeURIComponent(value)}`);
+        const body = problem(response, 400, 'PARAMETER_INVALID');
+        expect(body.errors[0].parameter).to.equal('limit');
+        expect(body.detail).to.contain(JSON.stringify(value)).and.to.contain('1000');
+      }
+    }));
+
+  it('answers 400 for a source or a limit that is given twice', () =>
+    serving(async ({ get }) => {
+      for (const query of ['source=edge_logs&source=auth_logs', 'limit=1&limit=2'])
+        problem(await get(`/api/rejected?${query}`), 400, 'PARAMETER_INVALID');
+    }));
+});
+
+describe('http: what can be looked up of what was stored', () => {
   it('lists the ledger of every source, also of sources without lines', () =>
     serving(async ({ get, write, lines }) => {
       const text =
@@ -515,45 +575,6 @@ describe('http: what can be looked up', () => {
       expect(await lineOf('source=storage_logs')).to.deep.equal([]);
       expect(await lineOf('limit=1000&source=')).to.have.length(3);
       expect(await lineOf('limit=')).to.have.length(3);
-    }));
-
-  it('answers 400 for an unknown source and a limit out of bounds', () =>
-    serving(async ({ get }) => {
-      for (const value of [
-        'nope',
-        'EDGE_LOGS',
-        "edge_logs'",
-        'edge_logs;',
-        '__proto__',
-        'rejected',
-      ]) {
-        const response = await get(`/api/rejected?source=${encodeURIComponent(value)}`);
-        const body = problem(response, 400, 'PARAMETER_INVALID');
-        expect(body.errors[0].parameter).to.equal('source');
-        expect(body.detail).to.contain(JSON.stringify(value)).and.to.contain('edge_logs');
-      }
-      for (const value of [
-        '0',
-        '-1',
-        '1001',
-        '1.5',
-        'ten',
-        '1e2',
-        '0x10',
-        ' 5',
-        '99999999999999999999',
-      ]) {
-        const response = await get(`/api/rejected?limit=${encodeURIComponent(value)}`);
-        const body = problem(response, 400, 'PARAMETER_INVALID');
-        expect(body.errors[0].parameter).to.equal('limit');
-        expect(body.detail).to.contain(JSON.stringify(value)).and.to.contain('1000');
-      }
-    }));
-
-  it('answers 400 for a source or a limit that is given twice', () =>
-    serving(async ({ get }) => {
-      for (const query of ['source=edge_logs&source=auth_logs', 'limit=1&limit=2'])
-        problem(await get(`/api/rejected?${query}`), 400, 'PARAMETER_INVALID');
     }));
 });
 

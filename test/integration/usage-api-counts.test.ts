@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { eventually, type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 
 const PATH = '/api/endpoints/query/usage.api-counts';
 const UUID = '8c6d7f1e-3b7a-4d0e-8f52-0a4c9e1b6d20';
@@ -63,48 +64,61 @@ function truncated(at: number, size: number): string {
   return new Date(at - (at % size)).toISOString().replace('.000Z', 'Z');
 }
 
-describe('usage.api-counts: windows and buckets', () => {
-  const windows = [
-    { interval: 'daily', window: 7 * DAY, bucket: DAY, name: '7 days' },
-    { interval: 'hourly', window: HOUR, bucket: HOUR, name: 'an hour' },
-    { interval: 'minutely', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
-    { interval: '15min', window: 15 * MINUTE, bucket: MINUTE, name: '15 minutes' },
-    { interval: '30min', window: 30 * MINUTE, bucket: MINUTE, name: '30 minutes' },
-    { interval: '1hr', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
-    { interval: '3hr', window: 3 * HOUR, bucket: MINUTE, name: '3 hours' },
-    { interval: '1day', window: 24 * HOUR, bucket: HOUR, name: '24 hours' },
-    { interval: '3day', window: 72 * HOUR, bucket: HOUR, name: '72 hours' },
-    { interval: '7day', window: 7 * DAY, bucket: DAY, name: '7 days' },
-  ];
+const windows = [
+  { interval: 'daily', window: 7 * DAY, bucket: DAY, name: '7 days' },
+  { interval: 'hourly', window: HOUR, bucket: HOUR, name: 'an hour' },
+  { interval: 'minutely', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
+  { interval: '15min', window: 15 * MINUTE, bucket: MINUTE, name: '15 minutes' },
+  { interval: '30min', window: 30 * MINUTE, bucket: MINUTE, name: '30 minutes' },
+  { interval: '1hr', window: 60 * MINUTE, bucket: MINUTE, name: '60 minutes' },
+  { interval: '3hr', window: 3 * HOUR, bucket: MINUTE, name: '3 hours' },
+  { interval: '1day', window: 24 * HOUR, bucket: HOUR, name: '24 hours' },
+  { interval: '3day', window: 72 * HOUR, bucket: HOUR, name: '72 hours' },
+  { interval: '7day', window: 7 * DAY, bucket: DAY, name: '7 days' },
+];
+
+describe('usage.api-counts: the window of each interval', () => {
+  let now = 0;
+  /** Lines inside of a window and outside, by how long ago they were. */
+  const around = (window: number) => ({
+    // Two minutes of margin on both sides, so that the test's own time does not matter.
+    inside: [2 * MINUTE, window / 3, window / 2, window / 2 + 1, window - 2 * MINUTE],
+    outside: [window + 2 * MINUTE, 2 * window, 400 * DAY, -2 * MINUTE, -HOUR, -3 * DAY],
+  });
+  const asking = opened<(query: string) => Promise<Row[]>>((action) => {
+    now = Date.now();
+    const lines = windows.flatMap(({ interval, window }) => {
+      const { inside, outside } = around(window);
+      const own = { path: '/rest/v1/x', url: `https://${interval}.example.org/rest/v1/x` };
+      return [...inside, ...outside].map((ago) => line(now - ago, own));
+    });
+    return withLines(lines, (_served, ask) => action(ask));
+  });
+
   for (const { interval, window, bucket, name } of windows) {
-    it(`${interval} counts the last ${name} and no more, in buckets of UTC, ascending`, () => {
-      const now = Date.now();
-      // Two minutes of margin on both sides, so that the test's own time does not matter.
-      const inside = [2 * MINUTE, window / 3, window / 2, window / 2 + 1, window - 2 * MINUTE];
-      const outside = [window + 2 * MINUTE, 2 * window, 400 * DAY, -2 * MINUTE, -HOUR, -3 * DAY];
-      const lines = [...inside, ...outside].map((ago) => line(now - ago, rest));
-      return withLines(lines, async (_served, ask) => {
-        const rows = await ask(`interval=${interval}&project=ref`);
-        const expected = new Map<string, number>();
-        for (const ago of inside) {
-          const start = truncated(now - Math.ceil(ago), bucket);
-          expected.set(start, (expected.get(start) ?? 0) + 1);
-        }
-        expect(rows).to.deep.equal(
-          [...expected]
-            .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([timestamp, count]) => ({
-              timestamp,
-              total_rest_requests: count,
-              total_storage_requests: 0,
-              total_auth_requests: 0,
-              total_realtime_requests: 0,
-            })),
-        );
-      });
+    it(`${interval} counts the last ${name} and no more, in buckets of UTC, ascending`, async () => {
+      const rows = await asking()(`interval=${interval}&project=//${interval}[.]`);
+      const expected = new Map<string, number>();
+      for (const ago of around(window).inside) {
+        const start = truncated(now - Math.ceil(ago), bucket);
+        expected.set(start, (expected.get(start) ?? 0) + 1);
+      }
+      expect(rows).to.deep.equal(
+        [...expected]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([timestamp, count]) => ({
+            timestamp,
+            total_rest_requests: count,
+            total_storage_requests: 0,
+            total_auth_requests: 0,
+            total_realtime_requests: 0,
+          })),
+      );
     });
   }
+});
 
+describe('usage.api-counts: windows and buckets', () => {
   it('counts from the first microsecond of the window to the current one', () => {
     // The endpoint as it is, with the current time fixed.
     const now = '2026-11-20T12:34:56.789';

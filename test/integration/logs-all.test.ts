@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MAX_DEPTH } from '../../ingest/tail/nesting.ts';
+import { LONG } from '../faults/case.ts';
 import { type Served, withApp, withFolder } from '../support/helpers.ts';
 import { opened } from '../support/opened.ts';
 
@@ -492,7 +493,7 @@ describe('logs.all: the newest 100, wherever they are', () => {
           });
           expect(result).to.deep.equal(expected(unique, name, start, end));
         }),
-        { numRuns: 300, seed: 7 },
+        { numRuns: LONG ? 300 : 100, seed: 7 },
       );
     }));
 });

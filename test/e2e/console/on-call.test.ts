@@ -269,6 +269,9 @@ interface Looked {
   readonly colorsOnly: boolean;
 }
 
+/** Those of axe's rules that are on by default and tell colors. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+
 /** Waits until axe finds nothing: what is being read anew is dim for as long. */
 async function findsNothing(page: Page, what: string, looked: Looked): Promise<void> {
   await eventually(async () => expect(await findings(page, looked), what).to.eql([]), 10_000);
@@ -278,7 +281,7 @@ async function findsNothing(page: Page, what: string, looked: Looked): Promise<v
 async function findings(page: Page, { within, colorsOnly }: Looked): Promise<string[]> {
   if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE);
   const context = within === undefined ? 'document' : JSON.stringify(within);
-  const options = JSON.stringify(colorsOnly ? { runOnly: ['cat.color'] } : {});
+  const options = JSON.stringify(colorsOnly ? { runOnly: COLOR_RULES } : {});
   // It also throws where no element matches.
   return page.evaluate(
     `axe.run(${context}, ${options}).then(({ violations }) =>

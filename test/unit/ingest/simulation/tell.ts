@@ -122,19 +122,20 @@ export function tellAll(
 
 /**
  * Tells the histories of copies of so many steps, each in all ways of the first `kinds` kinds, or in one way of them where a
- * `seed` draws it. Gives how many there were.
+ * `seed` draws it; or about one of `of` of them, as `tellAll` does. Returns how many were told.
  */
 export function tellCopies(
   length: number,
   kinds: 4 | 6,
   births: boolean,
-  seed?: number,
+  { seed, of = 1 }: { seed?: number; of?: number } = {},
 ): Promise<number> {
   const next = seed === undefined ? null : seeded(seed);
-  const draw = () => AFTER[Math.floor((next?.() ?? 0) * kinds)] ?? 'seen';
+  const way = () => AFTER[Math.floor((next?.() ?? 0) * kinds)] ?? 'seen';
+  const draw = seeded(SEED);
   return tellEach(historiesOfCopies(length), births, function* () {
-    const all = next ? [Array.from({ length: length - 1 }, draw)] : ways(length, kinds);
-    for (const after of all) yield ['unseen', 'seen', ...after];
+    const all = next ? [Array.from({ length: length - 1 }, way)] : ways(length, kinds);
+    for (const after of all) if (draw() * of < 1) yield ['unseen', 'seen', ...after];
   });
 }
 

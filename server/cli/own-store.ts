@@ -47,7 +47,11 @@ export async function withOwnStore<T>(
     const token = readToken(config, folder);
     const answers =
       config.clickhouse &&
-      (await import('../clickhouse/index.ts')).openAnswers(config.clickhouse, config.waits, complain);
+      (await import('../clickhouse/index.ts')).openAnswers(
+        config.clickhouse,
+        config.waits,
+        complain,
+      );
     const unanswered = answers ? null : await unansweredRows(store);
     if (unanswered) complain(unanswered);
     const { express } = createApp({

@@ -63,8 +63,8 @@ interface Trial {
 }
 
 /**
- * Returns what asks. It tries the user of each server first, and again after `waits.readerTrial`, and asks as none who has other rights or settings than
- * he is given by `readerStatements`, or who sees rows of a project that does not exist.
+ * Returns what asks. It tries the user of each server first, and again after `waits.readerTrial`, and asks as none who has other rights or
+ * settings than he is given by `readerStatements`, or who sees rows of a project that does not exist.
  */
 export function createAskAsReader({ tables, waits, kill, warn }: AskAsReaderOptions): AskAsReader {
   const turns = createTurns(CALLER_TURNS);

@@ -27,9 +27,9 @@ const ASKING = LONG ? 500 : 150;
 const HEAVY = { lines: 20_000, letters: 100 };
 /** One for each query of `endlessPath`. */
 const ENTRIES = 200;
-/** How many saved queries run at a time, and how many more may wait: SECURITY.md. */
-const RUNNING = 4;
-const WAITING = 64;
+/** How many saved queries of one project run at a time, and how many more may wait. */
+const RUNNING = 3;
+const WAITING = 48;
 /** `HOLD_MS.least` of server/http/problem.ts: docs/http.md says that who is refused is told so after about a second. */
 const REFUSAL_HELD_MS = 500;
 

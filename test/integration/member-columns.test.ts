@@ -5,8 +5,10 @@ import { seeded } from '../support/random.ts';
 import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
-/** A run that is settled has so many rows. */
+/** A run that is settled has so many rows, where there are so many. */
 const RUN = 30_720;
+/** More than are filled at once, which are 8192. */
+const ROWS = 9000;
 const MEMBERS = {
   pgbouncer_logs: [
     'path',
@@ -20,9 +22,10 @@ const MEMBERS = {
 };
 /** A line's metadata is an object or an array. */
 const SHAPES = METADATA.filter((metadata) => typeof metadata === 'object' && metadata !== null);
-const COPIES = Math.ceil(RUN / SHAPES.length);
+const COPIES = Math.ceil(ROWS / SHAPES.length);
+const STORED = COPIES * SHAPES.length;
 
-/** Writes every shape of metadata so often that a run is full; the entry's id names the shape and the copy. */
+/** Writes every shape of metadata, some times; the entry's id names the shape and the copy. */
 async function store({ write, lines }: Served): Promise<void> {
   for (let copy = 0; copy < COPIES; copy++)
     write(
@@ -33,7 +36,7 @@ async function store({ write, lines }: Served): Promise<void> {
         return `${JSON.stringify({ id: `${i}-${copy}`, timestamp: at, project, event_message: 'm', metadata })}\n`;
       }).join(''),
     );
-  await lines(COPIES * SHAPES.length, 'pgbouncer_logs');
+  await lines(STORED, 'pgbouncer_logs');
 }
 
 async function ask({ http }: Served, sql: string): Promise<Record<string, unknown>[]> {
@@ -62,13 +65,13 @@ describe('members of metadata that have columns', () => {
           let filled = 0;
           for (let rows = 1; rows > 0; filled += rows)
             rows = await served.store.settling.fill('pgbouncer_logs', 1);
-          expect(filled).to.equal(COPIES * SHAPES.length);
+          expect(filled).to.equal(STORED);
           const between = await answers();
           for (const name of Object.keys(QUESTIONS))
             expect(between[name], name).to.deep.equal(before[name]);
-          const settled = await served.store.settling.settle('pgbouncer_logs');
-          expect(settled).to.deep.equal({ source: 'pgbouncer_logs', rows: RUN, sorted: true });
-          expect(await served.store.settling.settle('pgbouncer_logs')).to.equal(null);
+          const settled = await served.store.settling.settle('pgbouncer_logs', 1);
+          expect(settled).to.deep.equal({ source: 'pgbouncer_logs', rows: STORED, sorted: true });
+          expect(await served.store.settling.settle('pgbouncer_logs', 1)).to.equal(null);
           const after = await answers();
           for (const name of Object.keys(QUESTIONS))
             expect(after[name], name).to.deep.equal(before[name]);
@@ -143,7 +146,7 @@ describe('members of metadata that have columns', () => {
           { request: [request, { search: '?second', url: `${base}?second` }] },
           [{ request: [request] }, { request: [{ search: '?other', url: `${base}?other` }] }],
         ]);
-        const lines = Array.from({ length: RUN }, (_, i) => {
+        const lines = Array.from({ length: ROWS }, (_, i) => {
           const timestamp = new Date(Date.UTC(2026, 10, 1, 0, (i * 7919) % 1440)).toISOString();
           const project = i < shapes.length ? 'p' : `p${i % 7}`;
           const metadata = shapes[i % shapes.length];
@@ -175,7 +178,7 @@ describe('members of metadata that have columns', () => {
         expect(answers[3]?.length).to.be.above(5);
         expect(await served.store.settling.fill('edge_logs', 1)).to.be.above(0);
         await compare(answers, 'some filled');
-        expect((await served.store.settling.settle('edge_logs'))?.rows).to.equal(RUN);
+        expect((await served.store.settling.settle('edge_logs', 1))?.rows).to.equal(ROWS);
         await compare(answers, 'settled');
       }),
     ));
@@ -191,7 +194,7 @@ describe('members of metadata that have columns', () => {
         data,
         async (served) => {
           await store(served);
-          await served.store.settling.settle('pgbouncer_logs');
+          await served.store.settling.settle('pgbouncer_logs', 1);
           await look(served);
         },
         { members: MEMBERS },
@@ -204,8 +207,8 @@ describe('members of metadata that have columns', () => {
           data,
           async (served) => {
             await look(served);
-            const settled = await served.store.settling.settle('pgbouncer_logs');
-            expect(settled?.rows).to.equal(RUN);
+            const settled = await served.store.settling.settle('pgbouncer_logs', 1);
+            expect(settled?.rows).to.equal(STORED);
             await look(served);
           },
           { members: { pgbouncer_logs } },
@@ -221,7 +224,7 @@ describe('members of metadata that have columns', () => {
         async (served) => {
           await store(served);
           before = await served.rows('pgbouncer_logs');
-          const run = served.store.settling.settle('pgbouncer_logs').catch(String);
+          const run = served.store.settling.settle('pgbouncer_logs', 1).catch(String);
           served.store.settling.stop();
           expect(await run).to.match(/stopping/);
         },
@@ -230,7 +233,7 @@ describe('members of metadata that have columns', () => {
       await withApp(
         data,
         async (served) => {
-          expect((await served.store.settling.settle('pgbouncer_logs'))?.rows).to.equal(RUN);
+          expect((await served.store.settling.settle('pgbouncer_logs', 1))?.rows).to.equal(STORED);
           expect(await served.rows('pgbouncer_logs')).to.deep.equal(before);
         },
         { members: MEMBERS },

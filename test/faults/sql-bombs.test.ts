@@ -29,6 +29,8 @@ const PATIENCE_MS = 90_000;
 /** A query that goes on for 15 s after its time ends the service (docs/install.md): by then it was answered, or nobody will answer. */
 const LATE_MS = 30_000;
 const MEMORY_MB = 256;
+/** For queries that are to fill it. */
+const SMALL_MB = 128;
 /** What the process may take beside the engine's memory: the JSON of an answer, several times, and what the allocator keeps. */
 const SLACK_MB = 400;
 /** A bomb that is not contained ends the service then, not the machine. */
@@ -113,7 +115,13 @@ describe("callers' SQL: bombs", () => {
       );
 
       faultCase('S06b', '20 of all these at a time take no memory beside the engine’s own', () =>
-        drop(targets(), Object.values(MEMORY).flatMap(inBoth), 20),
+        drop(
+          targets(),
+          Object.values(MEMORY)
+            .flatMap(inBoth)
+            .filter((_, n) => LONG || n % 3 === 0),
+          20,
+        ),
       );
 
       faultCase('S07', 'long work is ended, or refused where it could not be', () =>
@@ -124,15 +132,10 @@ describe("callers' SQL: bombs", () => {
         drop(targets(), inBoth(LIKES), ABREAST),
       );
 
-      const long = inOne(PLANS.long);
-      const half = Math.ceil(long.length / 2);
-      for (const [id, part] of [
-        ['S09', long.slice(0, half)],
-        ['S09d', long.slice(half)],
-      ] as const)
-        faultCase(id, `${part.length} statements that are long in the planning are refused`, () =>
-          drop(targets(), part, ABREAST),
-        );
+      const long = inOne(PLANS.long).filter((_, n) => LONG || n % 2 === 0);
+      faultCase('S09', `${long.length} statements that are long in the planning are refused`, () =>
+        drop(targets(), long, ABREAST),
+      );
 
       faultCase(
         'S09b',
@@ -157,7 +160,10 @@ describe("callers' SQL: bombs", () => {
 
   describe('that have a minute', () => {
     const harness = opened<Harness>((action) =>
-      serving({ ...SETTINGS, TAILPOND_QUERY_TIMEOUT: '60s' }, action),
+      serving(
+        { ...SETTINGS, TAILPOND_QUERY_TIMEOUT: '60s', TAILPOND_MEMORY: `${SMALL_MB}MB` },
+        action,
+      ),
     );
     before(function () {
       this.timeout(300_000);
@@ -173,7 +179,7 @@ describe("callers' SQL: bombs", () => {
           forgetPeak(harness());
           await endsForMemory(harness(), name, sql);
           const mb = memoryMb(harness().service, 'VmHWM') - before;
-          expect(mb, name).to.be.below(MEMORY_MB + SLACK_MB);
+          expect(mb, name).to.be.below(SMALL_MB + SLACK_MB);
         }
       },
     );
@@ -183,12 +189,12 @@ describe("callers' SQL: bombs", () => {
       const [name = '', sql = ''] = held[n] ?? [];
       faultCase(id, `memory is given back after ${name}`, async () => {
         const mb: number[] = [];
-        for (let run = 0; run < 4; run++) {
+        for (let run = 0; run < 3; run++) {
           await endsForMemory(harness(), name, sql);
           mb.push(memoryMb(harness().service, 'VmRSS'));
         }
-        // Where it is not, each run takes some 300 MB more.
-        expect((mb[3] ?? 0) - (mb[1] ?? 0), `${mb}`).to.be.below(SLACK_MB);
+        // Where it is not, each run takes more than the engine may have; else they differ by some 40 MB.
+        expect((mb[2] ?? 0) - (mb[0] ?? 0), `${mb}`).to.be.below(1.5 * SMALL_MB);
       });
     }
   });

@@ -29,7 +29,7 @@ import { run } from './setup.ts';
 const logOf = (data: string) => join(data, 'store', 'tailpond.duckdb.wal');
 const walBytes = (data: string) => statSync(logOf(data), { throwIfNoEntry: false })?.size ?? 0;
 /** Bytes at which a COMMIT writes the log back, here. */
-const THRESHOLD = 40e6;
+const THRESHOLD = 16e6;
 const WAITS = `checkpointBytes=${THRESHOLD / 1e6}MB`;
 const library = fakeTime();
 const KEY = `X-API-KEY: ${TOKEN}`;
@@ -37,14 +37,14 @@ const KEY = `X-API-KEY: ${TOKEN}`;
 describe('kill -9 again and again', () => {
   faultCase(
     'D01b',
-    `${LONG ? 200 : 8} times at random moments under load`,
+    `${LONG ? 200 : 5} times at random moments under load`,
     () =>
       withFolder(async (data) => {
         const random = seeded(1);
         const expectedLines = newExpectedLines();
         const writer = startWriter(data, expectedLines);
         try {
-          for (let i = 0; i < (LONG ? 200 : 8); i++) {
+          for (let i = 0; i < (LONG ? 200 : 5); i++) {
             const { child, errors } = spawnService(data);
             const ended = once(child, 'exit');
             // A start takes some 500 ms: a quarter is killed in it, the others in ingest.
@@ -68,7 +68,7 @@ describe('kill -9 again and again', () => {
       let killed = 0;
       for (let i = 0; i < (LONG ? 40 : 3); i++) {
         await withService(data, async (service) => {
-          dropLines(data, expectedLines, 20_000);
+          dropLines(data, expectedLines, 10_000);
           await allStored(service, expectedLines);
           service.child.kill('SIGTERM');
           await delay(random() * 40);
@@ -82,20 +82,20 @@ describe('kill -9 again and again', () => {
     }),
   );
 
-  faultCase('D02b', `${LONG ? 20 : 4} times while the write-ahead log is read again`, () =>
+  faultCase('D02b', `${LONG ? 20 : 3} times while the write-ahead log is read again`, () =>
     withFolder(async (data) => {
       const random = seeded(3);
       const expectedLines = newExpectedLines();
       await withService(data, async (service) => {
         for (let i = 0; i < 5; i++) {
-          dropLines(data, expectedLines, 10_000);
+          dropLines(data, expectedLines, 5000);
           await allStored(service, expectedLines);
         }
         await service.end('SIGKILL');
       });
       expect(walBytes(data)).to.be.greaterThan(2e6);
       let left = 0;
-      for (let i = 0; i < (LONG ? 20 : 4); i++) {
+      for (let i = 0; i < (LONG ? 20 : 3); i++) {
         const { child } = spawnService(data);
         const ended = once(child, 'exit');
         // The engine makes its folder for temporary files right before it opens the database.
@@ -137,12 +137,12 @@ describe('kill -9 again and again', () => {
     }),
   );
 
-  faultCase('D20a', `${LONG ? 50 : 5} times while the schema is made`, () =>
+  faultCase('D20a', `${LONG ? 50 : 3} times while the schema is made`, () =>
     withFolder(async (data) => {
       const random = seeded(20);
       const expectedLines = newExpectedLines();
       dropLines(data, expectedLines, 500);
-      for (let i = 0; i < (LONG ? 50 : 5); i++) {
+      for (let i = 0; i < (LONG ? 50 : 3); i++) {
         // A new store each time, but the last one's is gone on with.
         rmSync(join(data, 'store', i % 2 === 0 ? '' : 'tmp'), { recursive: true, force: true });
         const { child, errors } = spawnService(data);
@@ -330,7 +330,7 @@ describe('the write-ahead log', () => {
           data,
           async (service) => {
             // More than what the sockets on the way hold, and than a page of an export.
-            const { rows } = dropLong(data, expectedLines, 3e7);
+            const { rows } = dropLong(data, expectedLines, 2e7);
             await allStored(service, expectedLines);
             const unread = dial(service.url).pause();
             const to = new Date().toISOString();
@@ -339,10 +339,10 @@ describe('the write-ahead log', () => {
             // A client that reads nothing loses its connection (H02b), however long the rest takes. The sender learns that room
             // was made once half of what the sockets hold was read, some MB.
             const reading = setInterval(() => readSome(unread, 1e6), 5000);
-            const slow = Array.from({ length: 8 }, () => {
+            const slow = Array.from({ length: 4 }, () => {
               const socket = dial(service.url).pause();
               const path = '/api/endpoints/query/logs.all?project=p';
-              socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${KEY}\r\n\r\n`.repeat(50));
+              socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${KEY}\r\n\r\n`.repeat(20));
               return socket;
             });
             try {
@@ -386,16 +386,16 @@ describe('the write-ahead log', () => {
     { timeoutMs: 400_000 },
   );
 
-  // The time of a query is long: each takes seconds, and all wait while the log is written back.
+  // The time of a query is long: each takes a second, and all wait while the log is written back.
   faultCase(
     'D19c',
     'is written back at its threshold though there is always a query that runs, none for long',
     () =>
       withOneLine({ TAILPOND_QUERY_TIMEOUT: '5m' }, async (service, data, expectedLines) => {
         let over = false;
-        // One begins while the others run, and each asks something of its own: two that are the same would be one query.
-        const asking = Array.from(['a', 'b', 'c'], async (letter, n) => {
-          for (await delay(600 * n); !over; ) {
+        // One begins while the other runs, and each asks something of its own: two that are the same would be one query.
+        const asking = Array.from(['a', 'b'], async (letter, n) => {
+          for (await delay(400 * n); !over; ) {
             const path = `/api/endpoints/query/seconds?id=line-0&letter=${letter}`;
             expect((await service.get(path)).status).to.equal(200);
           }
@@ -467,8 +467,8 @@ function dropLong(data: string, expectedLines: ExpectedLines, bytes: number) {
 
 /** The same, little by little. */
 async function writeLong(data: string, expectedLines: ExpectedLines, bytes: number) {
-  for (let written = 0; written < bytes; written += 5e6) {
-    dropLong(data, expectedLines, 5e6);
+  for (let written = 0; written < bytes; written += THRESHOLD / 8) {
+    dropLong(data, expectedLines, THRESHOLD / 8);
     await delay(10);
   }
 }

@@ -20,7 +20,7 @@ import { newExpectedLines } from './expected-lines.ts';
 import { injected } from './injected.ts';
 import { dropLines, endsWhole, ledger, startWriter } from './lines.ts';
 
-const LIMIT_MS = 2000;
+const LIMIT_MS = 1000;
 /** How long a service lets a query go on after that: docs/install.md. */
 const GRACE_MS = 4000;
 
@@ -53,11 +53,11 @@ describe('an end that was not asked for', () => {
           memory: 400e6,
           maxLine: 1024,
           minFree: 0,
-          waits: { ...WAITS, queryGrace: 500 },
+          waits: { ...WAITS, queryGrace: 200 },
           onFatal: (error) => fatal.push(error.message),
         });
         const fails = (sql: string) =>
-          store.query(sql, {}, { maxRows: 1, deadline: deadlineIn(200) }).then(
+          store.query(sql, {}, { maxRows: 1, deadline: deadlineIn(100) }).then(
             () => expect.fail('it ended by itself'),
             ({ code }) => expect(code).to.equal('QUERY_TIMEOUT'),
           );
@@ -65,9 +65,9 @@ describe('an end that was not asked for', () => {
           await fails('select sum(hash(a.i + b.i)) from range(10000000) a(i), range(1000000) b(i)');
           expect(fatal).to.deep.equal([]);
           // One call of a function on one value, in which nobody looks for interrupts.
-          await fails(`select levenshtein(repeat('a', 40000), repeat('b', 40000))`);
+          await fails(`select levenshtein(repeat('a', 16000), repeat('b', 16000))`);
           await eventually(() => expect(fatal).to.have.length(1));
-          expect(fatal[0]).to.match(/a query goes on 500 ms after it was interrupted/);
+          expect(fatal[0]).to.match(/a query goes on 200 ms after it was interrupted/);
         } finally {
           await store.shutdown();
         }
@@ -103,7 +103,7 @@ describe('a query of a running service that no interrupt ends', () => {
         const closed = once(service.child, 'close');
         const answer = ask(service);
         // The first batch may have been on its way already.
-        for (let batch = 0; batch < 3; batch++) {
+        for (let batch = 0; batch < 2; batch++) {
           const before = await eventually(async () => Number((await ledger(service))[0]?.rows));
           await eventually(async () =>
             expect((await ledger(service))[0]?.rows).to.be.above(before),
@@ -169,7 +169,7 @@ describe('a stop', () => {
   faultCase('D13c', 'SIGSTOP and SIGCONT under load', () =>
     underLoad(async (service) => {
       service.child.kill('SIGSTOP');
-      await delay(LONG ? 60_000 : 4000);
+      await delay(LONG ? 60_000 : 2000);
       service.child.kill('SIGCONT');
       await eventually(async () => expect((await service.get('/readyz')).status).to.equal(200));
       expect(await service.end('SIGTERM')).to.equal(0);
@@ -252,8 +252,9 @@ function underLoad(end: (service: Service) => Promise<void>, options: SpawnOptio
       await withService(
         data,
         async (service) => {
+          // Queries of the start are over by then, beside which a fault would be the end by SIGKILL.
           await eventually(async () =>
-            expect((await ledger(service))[0]?.rows).to.be.greaterThan(100),
+            expect((await ledger(service))[0]?.rows).to.be.greaterThan(1500),
           );
           await end(service);
         },

@@ -21,10 +21,10 @@ import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { dial, exchange, get, heavyLines, heavyPath } from './http.ts';
 
 const TOKEN_HEADER = `X-API-KEY: ${TOKEN}`;
-/** A query over so many lines of so many letters takes some 6 s here; an interrupt is seen every 2048 rows, so after 0.6 s. */
-const LEAVING = LONG ? 1000 : 400;
-const ASKING = LONG ? 500 : 150;
-const HEAVY = { lines: 20_000, letters: 100 };
+/** A query over so many lines of a hundred letters takes some 6 s here; an interrupt is seen every 2048 rows, so after 0.6 s. */
+const LEAVING = LONG ? 1000 : 200;
+const ASKING = LONG ? 500 : 100;
+const HEAVY = { lines: 20_000, letters: LONG ? 100 : 60 };
 /** One for each query of `endlessPath`. */
 const ENTRIES = 200;
 /** How many saved queries of one project run at a time, and how many more may wait. */
@@ -152,7 +152,7 @@ describe('HTTP: slow and greedy clients', () => {
           const overtaking: boolean[] = [];
           try {
             await eventually(() => expect(count('503 1')).to.be.above(0));
-            for (let n = 0; n < 3; n++) {
+            for (let n = 0; n < (LONG ? 3 : 2); n++) {
               await stores(data, () => write(expectedLines.line()));
               const before = count('200');
               expect((await fetch(`${service.url}/livez`)).status).to.equal(200);
@@ -229,7 +229,7 @@ describe('HTTP: slow and greedy clients', () => {
       await eventually(async () =>
         expect(await poolOf(service)).to.deep.equal({ running: RUNNING, waiting: 20 - RUNNING }),
       );
-      for (let n = 0; n < 10; n++) {
+      for (let n = 0; n < (LONG ? 10 : 3); n++) {
         await stores(data, () => write(expectedLines.line()));
         expect((await service.get('/readyz')).status).to.equal(200);
       }

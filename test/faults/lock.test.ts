@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
@@ -11,33 +11,30 @@ import {
   withFolder,
   withService,
 } from '../support/helpers.ts';
-import { faultCase } from './case.ts';
+import { opened } from '../support/opened.ts';
+import { faultCase, LONG } from './case.ts';
 import { type ExpectedLines, newExpectedLines } from './expected-lines.ts';
 import { allStored, endsWhole } from './lines.ts';
 import { storeCommand } from './store-command.ts';
 
-const ROUNDS = 6;
+const ROUNDS = LONG ? 6 : 2;
 
 /** Without a control socket, as on a file system that has none: a folder is in its place. */
 describe('a store that a command and a service want at once', () => {
-  const withStoredLines = (
+  const stored = opened<Stored>(withStoredLines);
+  /** Runs `action` on a copy of a store of some lines, and of its backup. */
+  const withCopy = (
     action: (data: string, backup: string, expectedLines: ExpectedLines) => Promise<void>,
   ): Promise<void> =>
     withFolder(async (data) => {
-      mkdirSync(join(data, 'store', 'control.sock'), { recursive: true });
-      const expectedLines = newExpectedLines();
-      const backup = join(data, 'backup.duckdb');
-      await withService(data, async (service) => {
-        await push(service, expectedLines, 100);
-        await allStored(service, expectedLines);
-        expect(await service.end('SIGTERM')).to.equal(0);
-      });
-      expect((await storeCommand(data, ['backup', backup])).code).to.equal(0);
-      await action(data, backup, expectedLines);
+      const expectedLines = newExpectedLines('more');
+      for (const id of stored().ids) expectedLines.row(id);
+      cpSync(stored().data, data, { recursive: true });
+      await action(data, join(data, 'backup.duckdb'), expectedLines);
     });
 
   faultCase('D25a', 'a restore is refused beside a service without a socket', () =>
-    withStoredLines(async (data, backup, expectedLines) => {
+    withCopy(async (data, backup, expectedLines) => {
       await withService(data, async (service) => {
         await push(service, expectedLines, 60);
         const { code, text } = await storeCommand(data, ['restore', backup]);
@@ -52,7 +49,7 @@ describe('a store that a command and a service want at once', () => {
   );
 
   faultCase('D25b', 'a service is refused while a restore is at work, and starts after it', () =>
-    withStoredLines(async (data, backup, expectedLines) => {
+    withCopy(async (data, backup, expectedLines) => {
       const restore = await stoppedWhileItHas(data, ['restore', backup]);
       const { child, errors } = spawnService(data);
       const [code] = await once(child, 'close');
@@ -64,7 +61,7 @@ describe('a store that a command and a service want at once', () => {
   );
 
   faultCase('D25c', 'a start waits for the end of a backup', () =>
-    withStoredLines(async (data, _, expectedLines) => {
+    withCopy(async (data, _, expectedLines) => {
       const other = join(data, 'other.duckdb');
       const backup = await stoppedWhileItHas(data, ['backup', other]);
       const { child, log } = spawnService(data);
@@ -86,7 +83,7 @@ describe('a store that a command and a service want at once', () => {
   );
 
   faultCase('D25d', 'what is pushed beside a restore that comes at the same time is kept', () =>
-    withStoredLines(async (data, backup) => {
+    withCopy(async (data, backup) => {
       let acknowledged = 0;
       // Which of the two comes first is chance; rounds that the restore wins alone would show nothing.
       for (let round = 0; round < ROUNDS || acknowledged === 0; round++) {
@@ -113,6 +110,27 @@ describe('a store that a command and a service want at once', () => {
     }),
   );
 });
+
+interface Stored {
+  readonly data: string;
+  readonly ids: readonly string[];
+}
+
+/** Makes a store of a hundred lines, and a backup of it beside it. */
+function withStoredLines(action: (stored: Stored) => Promise<void>): Promise<void> {
+  return withFolder(async (data) => {
+    mkdirSync(join(data, 'store', 'control.sock'), { recursive: true });
+    const expectedLines = newExpectedLines();
+    let ids: readonly string[] = [];
+    await withService(data, async (service) => {
+      ids = await push(service, expectedLines, 100);
+      await allStored(service, expectedLines);
+      expect(await service.end('SIGTERM')).to.equal(0);
+    });
+    expect((await storeCommand(data, ['backup', join(data, 'backup.duckdb')])).code).to.equal(0);
+    await action({ data, ids });
+  });
+}
 
 /** Pushes so many lines, and gives their ids once they are acknowledged. */
 async function push(

@@ -7,7 +7,7 @@ import { edgeLines } from '../support/lines.ts';
 import { SLOW } from '../support/slow.ts';
 
 /** More than a full batch. */
-const LINES = 150_000;
+const LINES = 125_000;
 
 describe(`the least memory that is allowed ${SLOW}`, function () {
   this.timeout(300_000);
@@ -38,7 +38,8 @@ describe(`the least memory that is allowed ${SLOW}`, function () {
       withIngest(
         data,
         async ({ store, write, ledger }) => {
-          const count = 40_000;
+          // A run, and some more.
+          const count = 32_000;
           const options = { seed: 2, end: Date.now(), spanMs: 3.6e6 };
           const texts = [false, true].map((arrays) =>
             Array.from(edgeLines(count, { ...options, arrays })),

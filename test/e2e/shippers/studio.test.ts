@@ -14,6 +14,7 @@ import { LONG } from '../../faults/case.ts';
 import { withFolder } from '../../support/helpers.ts';
 import { missing } from '../../support/missing.ts';
 import { opened } from '../../support/opened.ts';
+import { SAMPLE_SEED, sampleOf } from '../../support/sample.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Requests of Supabase Studio, which are another project's and stand beside this one where they are at hand. */
@@ -28,18 +29,22 @@ interface Entries {
 const PARTS = 10;
 const STUDIOS = existsSync(FOLDER) ? requestsOf(FOLDER) : [];
 const REQUESTS = [...OWN, ...STUDIOS];
-/** One of so many requests goes to ClickHouse, which takes ten times as long. */
-const SAMPLE = LONG ? 1 : 4;
+/** One of so many requests is asked of settled rows, … */
+const SETTLED_SAMPLE = LONG ? 1 : 2;
+/** … goes to ClickHouse, which takes ten times as long, … */
+const FORWARDED_SAMPLE = LONG ? 1 : 6;
+/** … and is sent for the project with strange values, too. */
+const STRANGE_SAMPLE = LONG ? 1 : 3;
 
-describe(`requests in the dialect of Supabase Studio ${SLOW}`, () => {
-  // Each request is asked in one window where rows are settled, and in the other one where they are not.
-  asked('answer the right rows, or say what is wrong with them', REQUESTS, 0, withEntries, true);
+describe(`requests in the dialect of Supabase Studio, TAILPOND_TEST_SEED=${SAMPLE_SEED} ${SLOW}`, () => {
+  asked('answer the right rows, or say what is wrong with them', REQUESTS, withEntries, {
+    withStrange: true,
+  });
   asked(
     'answer the same when rows are settled',
-    [...Object.values(OF_ENTRIES).flat(), ...STUDIOS],
-    1,
+    sampleOf([...Object.values(OF_ENTRIES).flat(), ...STUDIOS], SETTLED_SAMPLE),
     (action) => withEntries(action, { settled: true }),
-    false,
+    { withStrange: false },
   );
 
   const reason = whyNoClickHouse();
@@ -50,12 +55,9 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, () => {
     });
     return;
   }
-  const first = Math.floor(Math.random() * SAMPLE);
-  const sample = REQUESTS.filter((_, n) => n % SAMPLE === first);
   asked(
-    `${forwarded}, ${first + 1} of ${SAMPLE}`,
-    sample,
-    first,
+    forwarded,
+    sampleOf(REQUESTS, FORWARDED_SAMPLE),
     (action) =>
       withFolder((folder) =>
         withClickHouse(folder, async (server) => {
@@ -63,20 +65,19 @@ describe(`requests in the dialect of Supabase Studio ${SLOW}`, () => {
           return withEntries(action, { clickhouse: server.url });
         }),
       ),
-    true,
+    { withStrange: true },
   );
 });
 
 /**
- * Sends requests to one service, which `serve` starts: each in the window of its number, from `first` on, or in all of them in the long form.
- * `withStrange`: also for the project with strange values, of which no answer is known.
+ * Sends requests to one service, which `serve` starts: each in one of the windows, or in all of them in the long form. `withStrange`: some
+ * also for the project with strange values, of which no answer is known.
  */
 function asked(
   title: string,
   requests: readonly Request[],
-  first: number,
   serve: (action: (target: Target, events: readonly Event[]) => Promise<void>) => Promise<void>,
-  withStrange: boolean,
+  { withStrange }: { readonly withStrange: boolean },
 ) {
   describe(title, function () {
     this.timeout(300_000);
@@ -89,11 +90,14 @@ function asked(
         const { target, events } = entries();
         const some = requests.filter((_, n) => n % PARTS === part);
         const { failures } = await replay(target, some, events, (n) =>
-          LONG ? WINDOWS : WINDOWS.slice((first + n) % WINDOWS.length).slice(0, 1),
+          LONG ? WINDOWS : WINDOWS.slice((SAMPLE_SEED + n) % WINDOWS.length).slice(0, 1),
         );
         expect(named(failures)).to.deep.equal([]);
         if (!withStrange) return;
-        const strange = await replay({ ...target, project: STRANGE_PROJECT }, some);
+        const strange = await replay(
+          { ...target, project: STRANGE_PROJECT },
+          sampleOf(some, STRANGE_SAMPLE),
+        );
         expect(named(strange.failures)).to.deep.equal([]);
       });
   });

@@ -13,24 +13,20 @@ import {
 import type { Plain } from '../../../server/store/index.ts';
 import { LONG } from '../../faults/case.ts';
 import { eventually, type TestStore, withFolder, withStore } from '../../support/helpers.ts';
-import { SLOW } from '../../support/slow.ts';
 
 /** Every line of a run in one file, stored as one batch. */
 const TOGETHER = 'postgres_logs';
 /** Every line in a file of its own, stored as a batch of its own. */
 const ALONE = 'auth_logs';
 const MAX_LINE = 1024 * 1024;
-const FEW = 8;
-const RUNS = LONG ? 60 : 12;
+/** Each run draws others. */
+const RUNS = LONG ? 60 : 4;
 const LINES = 40;
 
 const silent = pino({ level: 'silent' });
 
 describe('a batch of any lines', () => {
-  it(`is stored as its lines are one by one: up to ${FEW * LINES} lines`, () => fuzz(FEW));
-
-  it(`is stored as its lines are one by one: up to ${RUNS * LINES} lines ${SLOW}`, () =>
-    fuzz(RUNS));
+  it(`is stored as its lines are one by one: up to ${RUNS * LINES} lines`, () => fuzz(RUNS));
 
   function fuzz(runs: number) {
     return withFolder((data) =>

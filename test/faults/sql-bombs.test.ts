@@ -132,9 +132,13 @@ describe("callers' SQL: bombs", () => {
         drop(targets(), inBoth(LIKES), ABREAST),
       );
 
-      const long = inOne(PLANS.long).filter((_, n) => LONG || n % 2 === 0);
-      faultCase('S09', `${long.length} statements that are long in the planning are refused`, () =>
-        drop(targets(), long, ABREAST),
+      // In the short form every second one, in the two dialects by turns.
+      const long = inOne(PLANS.long).filter((_, n) => LONG || n % 4 === 0 || n % 4 === 3);
+      faultCase(
+        'S09',
+        `${long.length} statements that are long in the planning are refused`,
+        () => drop(targets(), long, ABREAST),
+        { timeoutMs: 900_000 },
       );
 
       faultCase(

@@ -8,7 +8,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { allSources } from '../../../ingest/index.ts';
 import { ROOT } from '../../../server/config/package-root.ts';
-import { clickhouseIt } from '../../clickhouse/case.ts';
+import { clickhouseIt, clickhouseSuite } from '../../clickhouse/case.ts';
 import { FORWARDER, READER, readerConfig } from '../../clickhouse/reader.ts';
 import type { ClickHouseServer } from '../../clickhouse/server.ts';
 
@@ -26,12 +26,13 @@ async function tailpond(args: readonly string[], env: Readonly<Record<string, st
   return { code, printed: `${out}${errors}` };
 }
 
-describe('tailpond clickhouse', () => {
-  clickhouseIt(
-    'drill forwards each line once, over kills and a server that goes away, and says so',
-    async (server) => {
+clickhouseSuite(
+  'tailpond clickhouse',
+  (shared) => {
+    it('drill forwards each line once, over a kill and a server that goes away, and says so', async () => {
+      const { server } = shared();
       const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-      const drilled = tailpond(['drill', '--lines', '3000', '--kills', '3'], env);
+      const drilled = tailpond(['drill', '--lines', '1000', '--kills', '1'], env);
       await someRows(server);
       await server.kill();
       await server.start();
@@ -44,27 +45,27 @@ describe('tailpond clickhouse', () => {
         clickhouse_settings: { mutations_sync: '1' },
       });
       expect(await rowsOf(server)).to.equal(0);
-    },
-  );
-
-  clickhouseIt('drill says which rows are there too often', async (server) => {
-    const env = { TAILPOND_CLICKHOUSE_URL: server.url };
-    // So many kills that it goes on for long after the first rows came.
-    const drilled = tailpond(['drill', '--lines', '1000', '--kills', '3'], env);
-    const one = "edge_logs where id like '%-7'";
-    while ((await rowsOf(server, one)) === 0);
-    // It is stored once more, as another writer would do, and as none of its shipment's rows.
-    await server.client.command({
-      query: `insert into edge_logs select * replace (toUInt64(0) as _seq) from ${one}`,
     });
-    const { code, printed } = await drilled;
-    expect(printed).to.include('0 lines are lost, 1 are there more than once.');
-    expect(code).to.equal(1);
-  });
 
-  clickhouseIt(
-    'check names the column of a member that an operator adds, until it is there',
-    async (server) => {
+    it('drill says which rows are there too often', async () => {
+      const { server } = shared();
+      const env = { TAILPOND_CLICKHOUSE_URL: server.url };
+      // So many kills that it goes on for long after the first rows came.
+      const drilled = tailpond(['drill', '--lines', '1000', '--kills', '2'], env);
+      const one = "edge_logs where id like '%-7'";
+      while ((await rowsOf(server, one)) === 0);
+      // It is stored once more, as another writer would do, and as none of its shipment's rows.
+      await server.client.command({
+        query: `insert into edge_logs select * replace (toUInt64(0) as _seq) from ${one}`,
+      });
+      const { code, printed } = await drilled;
+      expect(printed).to.include('0 lines are lost, 1 are there more than once.');
+      expect(code).to.equal(1);
+      await server.client.command({ query: 'truncate table edge_logs' });
+    });
+
+    it('check names the column of a member that an operator adds, until it is there', async () => {
+      const { server } = shared();
       const env = {
         TAILPOND_CLICKHOUSE_URL: server.url,
         TAILPOND_COLUMNS: 'auth_logs=actor.name',
@@ -78,9 +79,70 @@ describe('tailpond clickhouse', () => {
       const [, column] = /^ +(`metadata\.actor\.name` .*),$/m.exec(printed) ?? [];
       await server.client.command({ query: `alter table auth_logs add column ${column}` });
       expect((await tailpond(['check'], env)).code).to.equal(0);
-    },
-  );
+    });
 
+    it('check says that nobody can end what the user who reads has begun', async () => {
+      const { server } = shared();
+      const env = {
+        TAILPOND_CLICKHOUSE_URL: server.url,
+        TAILPOND_CLICKHOUSE_READER: READER,
+      };
+      const right = await tailpond(['check'], env);
+      expect(right.printed).to.include(`ok    ${server.url}: user ${READER}\n`);
+      expect(right.code).to.equal(0);
+      const wrong = await tailpond(['check'], { ...env, TAILPOND_CLICKHOUSE_USER: FORWARDER });
+      expect(wrong.printed.split('\n').filter((line) => line.startsWith('WRONG'))).to.deep.equal([
+        `WRONG ${server.url}: the user ${FORWARDER} cannot end a query whose caller has left: grant kill query on *.* to ${FORWARDER}`,
+      ]);
+      expect(wrong.code).to.equal(1);
+    });
+
+    it('check says that a cluster or a database is not there, once', async () => {
+      const { server } = shared();
+      const lines = async (env: Record<string, string>) => {
+        const own = { TAILPOND_CLICKHOUSE_URL: server.url, ...env };
+        const { code, printed } = await tailpond(['check'], own);
+        expect(code).to.equal(1);
+        return printed.split('\n').filter((line) => line.startsWith('WRONG'));
+      };
+      const [missing, ...others] = await lines({ TAILPOND_CLICKHOUSE_CLUSTER: 'nope' });
+      expect(missing).to.include(`WRONG ${server.url}: there is no cluster nope; there are`);
+      expect(others).to.deep.equal([]);
+      const [tls, ...rest] = await lines({
+        TAILPOND_CLICKHOUSE_URL: server.url.replace('http', 'https'),
+      });
+      expect([tls?.replace(/^\S+ \S+ \S+ /, ''), rest]).to.deep.equal([
+        'the URL says https, and the port speaks http',
+        [],
+      ]);
+      const [reader, ...others2] = await lines({ TAILPOND_CLICKHOUSE_READER: 'nobody' });
+      expect(reader).to.match(/: user nobody: .*nobody/);
+      expect(others2).to.deep.equal([]);
+      const [database, ...more] = await lines({ TAILPOND_CLICKHOUSE_DATABASE: 'nope' });
+      expect(database).to.match(/Database nope does not exist/);
+      expect(more).to.deep.equal([]);
+    });
+
+    it('check goes over TLS, and refuses a certificate that nobody trusts', async () => {
+      const { server, folder } = shared();
+      const { url, authority, close } = await openTls(folder, server);
+      try {
+        const env = { TAILPOND_CLICKHOUSE_URL: url };
+        const refused = await tailpond(['check'], env);
+        expect(refused.printed).to.match(/^WRONG .*self-signed certificate/m);
+        expect(refused.code).to.equal(1);
+        const trusted = await tailpond(['check'], { ...env, NODE_EXTRA_CA_CERTS: authority });
+        expect(trusted.printed).to.include(`ok    ${url}: edge_logs`);
+        expect(trusted.code).to.equal(0);
+      } finally {
+        close();
+      }
+    });
+  },
+  { config: readerConfig },
+);
+
+describe('tailpond clickhouse, with tables of its own,', () => {
   clickhouseIt('check says what of a table could lose or double rows', async (server) => {
     const { client, url } = server;
     const remake = async (source: string, engine: string) => {
@@ -166,50 +228,6 @@ describe('tailpond clickhouse', () => {
   );
 
   clickhouseIt(
-    'check says that nobody can end what the user who reads has begun',
-    async (server) => {
-      const env = {
-        TAILPOND_CLICKHOUSE_URL: server.url,
-        TAILPOND_CLICKHOUSE_READER: READER,
-      };
-      const right = await tailpond(['check'], env);
-      expect(right.printed).to.include(`ok    ${server.url}: user ${READER}\n`);
-      expect(right.code).to.equal(0);
-      const wrong = await tailpond(['check'], { ...env, TAILPOND_CLICKHOUSE_USER: FORWARDER });
-      expect(wrong.printed.split('\n').filter((line) => line.startsWith('WRONG'))).to.deep.equal([
-        `WRONG ${server.url}: the user ${FORWARDER} cannot end a query whose caller has left: grant kill query on *.* to ${FORWARDER}`,
-      ]);
-      expect(wrong.code).to.equal(1);
-    },
-    { config: readerConfig },
-  );
-
-  clickhouseIt('check says that a cluster or a database is not there, once', async (server) => {
-    const lines = async (env: Record<string, string>) => {
-      const own = { TAILPOND_CLICKHOUSE_URL: server.url, ...env };
-      const { code, printed } = await tailpond(['check'], own);
-      expect(code).to.equal(1);
-      return printed.split('\n').filter((line) => line.startsWith('WRONG'));
-    };
-    const [missing, ...others] = await lines({ TAILPOND_CLICKHOUSE_CLUSTER: 'nope' });
-    expect(missing).to.include(`WRONG ${server.url}: there is no cluster nope; there are`);
-    expect(others).to.deep.equal([]);
-    const [tls, ...rest] = await lines({
-      TAILPOND_CLICKHOUSE_URL: server.url.replace('http', 'https'),
-    });
-    expect([tls?.replace(/^\S+ \S+ \S+ /, ''), rest]).to.deep.equal([
-      'the URL says https, and the port speaks http',
-      [],
-    ]);
-    const [reader, ...others2] = await lines({ TAILPOND_CLICKHOUSE_READER: 'nobody' });
-    expect(reader).to.match(/: user nobody: .*nobody/);
-    expect(others2).to.deep.equal([]);
-    const [database, ...more] = await lines({ TAILPOND_CLICKHOUSE_DATABASE: 'nope' });
-    expect(database).to.match(/Database nope does not exist/);
-    expect(more).to.deep.equal([]);
-  });
-
-  clickhouseIt(
     'check names a table over all shards that leaves out one, or reads other tables',
     async (server) => {
       for (const source of allSources()) {
@@ -232,24 +250,6 @@ describe('tailpond clickhouse', () => {
     {
       config: () =>
         '<remote_servers><pond><shard><replica><host>127.0.0.1</host><port>9</port></replica></shard></pond></remote_servers>',
-    },
-  );
-
-  clickhouseIt(
-    'check goes over TLS, and refuses a certificate that nobody trusts',
-    async (server, folder) => {
-      const { url, authority, close } = await openTls(folder, server);
-      try {
-        const env = { TAILPOND_CLICKHOUSE_URL: url };
-        const refused = await tailpond(['check'], env);
-        expect(refused.printed).to.match(/^WRONG .*self-signed certificate/m);
-        expect(refused.code).to.equal(1);
-        const trusted = await tailpond(['check'], { ...env, NODE_EXTRA_CA_CERTS: authority });
-        expect(trusted.printed).to.include(`ok    ${url}: edge_logs`);
-        expect(trusted.code).to.equal(0);
-      } finally {
-        close();
-      }
     },
   );
 });

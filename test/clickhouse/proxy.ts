@@ -15,6 +15,8 @@ export interface Proxy {
   readonly url: string;
   /** How many connections it has cut. */
   cuts(): number;
+  /** Lets go what is held back. From now on nothing is. */
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -26,7 +28,9 @@ export async function openProxy(
 ): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const held = new Set<() => void>();
   let cuts = 0;
+  let isReleased = false;
 
   const server = createServer((near) => {
     const far = dial(Number(port), hostname);
@@ -35,7 +39,7 @@ export async function openProxy(
       request: typeof own === 'object' && 'cutRequestAfter' in own ? own.cutRequestAfter : Infinity,
       reply: typeof own === 'object' && 'cutReplyAfter' in own ? own.cutReplyAfter : Infinity,
     };
-    const held =
+    const hold =
       typeof own === 'object' && 'holdReplyMs' in own ? own : { holdReplyMs: 0, afterRequest: 0 };
     let requested = 0;
     let isCut = false;
@@ -66,8 +70,17 @@ export async function openProxy(
           if (from.closed && underWay === 0) to.end(end);
         };
         underWay++;
-        if (delayMs > 0) setTimeout(send, delayMs).unref();
-        else send();
+        if (delayMs === 0) {
+          send();
+          return;
+        }
+        const letGo = () => {
+          clearTimeout(timer);
+          held.delete(letGo);
+          send();
+        };
+        const timer = setTimeout(letGo, delayMs).unref();
+        held.add(letGo);
       });
       // A server closes a connection that rests, and what is held back comes all the same.
       from.once('close', () => {
@@ -80,7 +93,7 @@ export async function openProxy(
       return 0;
     });
     pass(far, near, limits.reply, () =>
-      requested >= (held.afterRequest ?? 0) ? held.holdReplyMs : 0,
+      requested >= (hold.afterRequest ?? 0) && !isReleased ? hold.holdReplyMs : 0,
     );
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -94,6 +107,10 @@ export async function openProxy(
   return {
     url: `http://127.0.0.1:${address.port}`,
     cuts: () => cuts,
+    release() {
+      isReleased = true;
+      for (const letGo of held) letGo();
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();

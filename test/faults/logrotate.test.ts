@@ -17,9 +17,9 @@ const CHOICES: readonly (readonly string[])[] = [
   ['size 1', 'maxsize 1'],
 ];
 const ALL = combinations(CHOICES);
-/** The short form has some of them, each choice among them. */
-const WAYS = ALL.filter((_, n) => LONG || n % 13 === 0);
-const SOURCES = allSources().filter((_, n) => LONG || n < 3);
+/** The short form has some of them: each choice, and of each two lines all pairs of choices but two. */
+const WAYS = ALL.filter((_, n) => LONG || n % 15 === 0);
+const SOURCES = allSources().filter((_, n) => LONG || n < 2);
 const ROTATIONS = LONG ? 6 : 4;
 
 const SECONDS = LONG ? 600 : 9;

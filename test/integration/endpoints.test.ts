@@ -9,11 +9,13 @@ import {
   eventually,
   type Served,
   spawnService,
+  type TestStore,
   withApp,
   withFolder,
   withService,
   withStore,
 } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 
 const UUID = '0b7e3f0a-52c1-4f53-9d4e-6f2d6c1f9a01';
 const OTHER = '0b7e3f0a-52c1-4f53-9d4e-6f2d6c1f9a02';
@@ -79,7 +81,7 @@ describe('endpoints of an operator', () => {
       async ({ get, write, lines }) => {
         write('edge_logs/a.ndjson', Array.from({ length: 50 }, (_, n) => edge(n)).join(''));
         await lines(50);
-        for (let round = 0; round < 10; round++) {
+        for (let round = 0; round < 3; round++) {
           const { body } = await get('/api/endpoints/query/few');
           expect(body.result.map(({ id }: { id: string }) => Number(id))).to.deep.equal([
             0, 1, 2, 3, 4, 5, 6,
@@ -208,19 +210,18 @@ select
 });
 
 describe('endpoint files that stop the start', () => {
+  const store = opened<TestStore>((action) => withFolder((data) => withStore(data, action)));
   /** What loading these files throws. */
   const refused = (files: Record<string, string>) =>
-    withFolder((data) =>
-      withStore(data, async (store) => {
-        const folder = put(data, files);
-        const error: unknown = await loadEndpoints([folder], store).then(
-          () => expect.fail('the files were taken'),
-          (thrown) => thrown,
-        );
-        expect(error, String(error)).to.be.instanceOf(QueryFileError);
-        return { folder, message: (error as Error).message };
-      }),
-    );
+    withFolder(async (data) => {
+      const folder = put(data, files);
+      const error: unknown = await loadEndpoints([folder], store()).then(
+        () => expect.fail('the files were taken'),
+        (thrown) => thrown,
+      );
+      expect(error, String(error)).to.be.instanceOf(QueryFileError);
+      return { folder, message: (error as Error).message };
+    });
   const check = async (name: string, text: string, line: number, reason: RegExp) => {
     const { folder, message } = await refused({ [name]: text });
     expect(message).to.match(reason);
@@ -284,28 +285,18 @@ select @a::timestamp as a, @b::timestamp as b, @newest_from::timestamp as c`,
     ));
 
   it('but nothing else: a semicolon at the end and other files in the folder do no harm', () =>
-    withFolder((data) =>
-      withStore(data, async (store) => {
-        const folder = put(data, { 'a.sql': file('select 1 as one;\n'), 'README.md': '# queries' });
-        expect((await loadEndpoints([folder], store)).all.map(({ name }) => name)).to.deep.equal([
-          'a',
-        ]);
-      }),
-    ));
+    withFolder(async (data) => {
+      const folder = put(data, { 'a.sql': file('select 1 as one;\n'), 'README.md': '# queries' });
+      const { all } = await loadEndpoints([folder], store());
+      expect(all.map(({ name }) => name)).to.deep.equal(['a']);
+    }));
 
-  it('and not the two of the product, which have the settings of the specification', () =>
-    withFolder((data) =>
-      withStore(data, async (store) => {
-        const { find } = await loadEndpoints([join(ROOT, 'sql', 'endpoints')], store);
-        const settings = { maxRows: 1000, sandboxing: true, redactPii: false };
-        expect(find('logs.all')).to.deep.include({ ...settings, caching: null, warming: null });
-        expect(find('usage.api-counts')).to.deep.include({
-          ...settings,
-          caching: 900,
-          warming: 300,
-        });
-      }),
-    ));
+  it('and not the two of the product, which have the settings of the specification', async () => {
+    const { find } = await loadEndpoints([join(ROOT, 'sql', 'endpoints')], store());
+    const settings = { maxRows: 1000, sandboxing: true, redactPii: false };
+    expect(find('logs.all')).to.deep.include({ ...settings, caching: null, warming: null });
+    expect(find('usage.api-counts')).to.deep.include({ ...settings, caching: 900, warming: 300 });
+  });
 });
 
 describe("an operator's folder of endpoints", () => {

@@ -4,6 +4,7 @@ import { allSources } from '../../ingest/index.ts';
 import { writeTokenFile } from '../../server/auth/token-file.ts';
 import { digestOf, makeToken } from '../../server/auth/tokens.ts';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 
 const serving = (action: (served: Served) => Promise<void>) =>
   withFolder((data) => withApp(data, action));
@@ -250,8 +251,11 @@ describe('where Logflare takes lines', () => {
 });
 
 describe('where Logflare answers saved queries', () => {
+  const served = opened<Served>(serving);
+  const asking = (action: (served: Served) => Promise<void>) => action(served());
+
   it('answers at all of its paths, to those with a token', () =>
-    serving(async ({ get, http }) => {
+    asking(async ({ get, http }) => {
       for (const path of [
         '/api/endpoints/query',
         '/endpoints/query',
@@ -264,7 +268,7 @@ describe('where Logflare answers saved queries', () => {
     }));
 
   it('runs the SQL in the body of a GET, where the URL has none', () =>
-    serving(async ({ http }) => {
+    asking(async ({ http }) => {
       const asked = (query: string, body: string, type = 'application/json') =>
         http
           .get(`/api/endpoints/query/logs.all?project=p${query}`)
@@ -280,7 +284,7 @@ describe('where Logflare answers saved queries', () => {
     }));
 
   it('refuses LQL with a sentence', () =>
-    serving(async ({ get }) => {
+    asking(async ({ get }) => {
       const { status, body } = await get('/api/endpoints/query/logs.all?project=p&lql=s:edge_logs');
       expect([status, body.code]).to.deep.equal([400, 'PARAMETER_INVALID']);
       expect(body.error.message).to.match(/Expected SQL in "sql", got LQL/);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
+import { opened } from '../support/opened.ts';
 import {
   IN_LISTS,
   mapOf,
@@ -47,8 +48,15 @@ const newestFirst = (entries: readonly OtelEntry[]) =>
   entries.map(({ row }) => row).sort((a, b) => (a.timestamp < b.timestamp ? 1 : -1));
 
 describe('logs.all.otel', () => {
+  const all = opened<{ served: Served; entries: readonly OtelEntry[] }>((action) =>
+    serving((served, entries) => action({ served, entries })),
+  );
+  const asking = (
+    action: (served: Served, entries: readonly OtelEntry[]) => Promise<void>,
+  ): Promise<void> => action(all().served, all().entries);
+
   it('gives the newest entries of all sources, with attributes as a map of texts', () =>
-    serving(async (served, entries) => {
+    asking(async (served, entries) => {
       const { status, body } = await ask(served, '');
       expect(status, JSON.stringify(body)).to.equal(200);
       expect(body).to.have.keys('result');
@@ -64,7 +72,7 @@ describe('logs.all.otel', () => {
     }));
 
   it('keeps to the project and to the bounds of time, the start exclusive and the end inclusive', () =>
-    serving(async (served, entries) => {
+    asking(async (served, entries) => {
       const rows = newestFirst(entries);
       const [start, end] = [rows[90]?.timestamp ?? '', rows[30]?.timestamp ?? ''];
       const sql = 'select id from logs order by timestamp desc';
@@ -79,7 +87,7 @@ describe('logs.all.otel', () => {
     }));
 
   it('counts what the attributes tell, a missing one being an empty text', () =>
-    serving(async (served, entries) => {
+    asking(async (served, entries) => {
       const rows = entries.map(({ row }) => row);
       const status = (row: OtelEntry['row']) =>
         Number(row.log_attributes['response.status_code'] ?? 0);
@@ -111,6 +119,75 @@ describe('logs.all.otel', () => {
       );
     }));
 
+  it('reads Studio and other clients: names of aliases, brackets, strings with escapes', () =>
+    asking(async (served) => {
+      const result = async (sql: string) => {
+        const { body } = await ask(served, sql);
+        expect(body.result, `${sql} ${body.error?.message}`).to.be.an('array');
+        return body.result;
+      };
+      expect(
+        await result("select 'it''s \\\\d \\d \\'' as a, `b` from (select 1 as b)"),
+      ).to.deep.equal([{ a: "it's \\d \\d '", b: 1 }]);
+      expect(await result('select count(*), count() n from logs where 0')).to.deep.equal([
+        { 'count()': 0, n: 0 },
+      ]);
+      expect(
+        await result("select log_attributes['nothing'], source from logs order by id limit 1"),
+      ).to.have.nested.property("[0].arrayElement(log_attributes, 'nothing')", '');
+      expect(
+        await result("select 'w' as where, 2 as from from logs group by where, from"),
+      ).to.deep.equal([{ where: 'w', from: 2 }]);
+      expect(await result('with 5 as five select five + 1 as six')).to.deep.equal([{ six: 6 }]);
+    }));
+
+  it('refuses what is not one SELECT of the view, and says what and where', () =>
+    asking(async (served) => {
+      const refused: [string, RegExp][] = [
+        ['select * from logs', /A \* is not allowed/],
+        ['select 1 from system.tables', /There is no table "system.tables" here; there are .*logs/],
+        ['select id from main.edge_logs', /There is no table "main.edge_logs"/],
+        ["select url('http://x')", /There is no function URL here/],
+        ['select sleep(3)', /There is no function SLEEP here/],
+        ['select file from file(1)', /FROM takes no function but UNNEST/],
+        ['drop table logs', /Only SELECT is allowed/],
+        ['select 1; select 2', /Only one statement/],
+        ['select 1 settings max_threads = 1', /SETTINGS is not supported|Syntax error/],
+        ['select 1 format JSON', /FORMAT is not supported|Syntax error/],
+        ['select source from logs limit 1 by source', /LIMIT BY is not supported/],
+        ['select cast(1 as Array(String))', /There is no type "Array\(String\)" here/],
+        ['select log_attributes[1] from logs', /A map takes a name in quotes/],
+        ['select arrayJoin(source) from logs', /ARRAYJOIN takes an array, got a string/],
+        ['select quantile(2)(length(id)) from logs', /QUANTILE takes a number from 0 to 1/],
+        ["select match(id, '(') from logs", /Expected a regular expression/],
+        ['select nothing from logs', /Field "nothing" does not exist/],
+        ["select id from logs where (id, source) in (('a', 'b', 'c'))", /./],
+        [doubled(28), /A text may have 65536 characters/],
+      ];
+      for (const [sql, reason] of refused) {
+        const { status, body } = await ask(served, sql);
+        expect([status, body.code], sql).to.deep.equal([400, 'SQL_INVALID']);
+        expect(body.error.message, sql).to.match(reason);
+      }
+    }));
+
+  it('asks any endpoint in any dialect that is named', () =>
+    asking(async (served, entries) => {
+      const named = (endpoint: string, dialect: string, sql: string) =>
+        served.http
+          .get(`/api/endpoints/query/${endpoint}`)
+          .query({ project: 'p', sql, dialect })
+          .set('X-API-KEY', TOKEN);
+      const edge = await named('logs.all', 'clickhouse', 'select countIf(1) as n from edge_logs');
+      expect(edge.body.result[0].n).to.be.above(0);
+      const duck = await named('logs.all.otel', 'duckdb', 'select count(*) as n from logs');
+      expect(duck.body.result).to.deep.equal([{ n: entries.length }]);
+      const none = await named('logs.all', 'mysql', 'select 1');
+      expect(none.body.error.message).to.match(/bigquery, clickhouse, duckdb/);
+    }));
+});
+
+describe('logs.all.otel, of entries that come', () => {
   it('finds an attribute whichever way its records are nested and its key is written', () =>
     withFolder((data) =>
       withApp(data, async (served) => {
@@ -198,28 +275,6 @@ describe('logs.all.otel', () => {
       }),
     ));
 
-  it('reads Studio and other clients: names of aliases, brackets, strings with escapes', () =>
-    serving(async (served) => {
-      const result = async (sql: string) => {
-        const { body } = await ask(served, sql);
-        expect(body.result, `${sql} ${body.error?.message}`).to.be.an('array');
-        return body.result;
-      };
-      expect(
-        await result("select 'it''s \\\\d \\d \\'' as a, `b` from (select 1 as b)"),
-      ).to.deep.equal([{ a: "it's \\d \\d '", b: 1 }]);
-      expect(await result('select count(*), count() n from logs where 0')).to.deep.equal([
-        { 'count()': 0, n: 0 },
-      ]);
-      expect(
-        await result("select log_attributes['nothing'], source from logs order by id limit 1"),
-      ).to.have.nested.property("[0].arrayElement(log_attributes, 'nothing')", '');
-      expect(
-        await result("select 'w' as where, 2 as from from logs group by where, from"),
-      ).to.deep.equal([{ where: 'w', from: 2 }]);
-      expect(await result('with 5 as five select five + 1 as six')).to.deep.equal([{ six: 6 }]);
-    }));
-
   it('reads odd keys, tuples and columns that change names', () =>
     serving(async (served, entries) => {
       served.write('app_logs/odd.ndjson', ODD_KEYS.line);
@@ -249,51 +304,6 @@ describe('logs.all.otel', () => {
         await result("select id as source, source as id from logs where event_message = 'odd'"),
       ).to.deep.equal([{ source: 'app_logs', id: 'odd' }]);
     }));
-
-  it('refuses what is not one SELECT of the view, and says what and where', () =>
-    serving(async (served) => {
-      const refused: [string, RegExp][] = [
-        ['select * from logs', /A \* is not allowed/],
-        ['select 1 from system.tables', /There is no table "system.tables" here; there are .*logs/],
-        ['select id from main.edge_logs', /There is no table "main.edge_logs"/],
-        ["select url('http://x')", /There is no function URL here/],
-        ['select sleep(3)', /There is no function SLEEP here/],
-        ['select file from file(1)', /FROM takes no function but UNNEST/],
-        ['drop table logs', /Only SELECT is allowed/],
-        ['select 1; select 2', /Only one statement/],
-        ['select 1 settings max_threads = 1', /SETTINGS is not supported|Syntax error/],
-        ['select 1 format JSON', /FORMAT is not supported|Syntax error/],
-        ['select source from logs limit 1 by source', /LIMIT BY is not supported/],
-        ['select cast(1 as Array(String))', /There is no type "Array\(String\)" here/],
-        ['select log_attributes[1] from logs', /A map takes a name in quotes/],
-        ['select arrayJoin(source) from logs', /ARRAYJOIN takes an array, got a string/],
-        ['select quantile(2)(length(id)) from logs', /QUANTILE takes a number from 0 to 1/],
-        ["select match(id, '(') from logs", /Expected a regular expression/],
-        ['select nothing from logs', /Field "nothing" does not exist/],
-        ["select id from logs where (id, source) in (('a', 'b', 'c'))", /./],
-        [doubled(28), /A text may have 65536 characters/],
-      ];
-      for (const [sql, reason] of refused) {
-        const { status, body } = await ask(served, sql);
-        expect([status, body.code], sql).to.deep.equal([400, 'SQL_INVALID']);
-        expect(body.error.message, sql).to.match(reason);
-      }
-    }, 20));
-
-  it('asks any endpoint in any dialect that is named', () =>
-    serving(async (served) => {
-      const named = (endpoint: string, dialect: string, sql: string) =>
-        served.http
-          .get(`/api/endpoints/query/${endpoint}`)
-          .query({ project: 'p', sql, dialect })
-          .set('X-API-KEY', TOKEN);
-      const edge = await named('logs.all', 'clickhouse', 'select countIf(1) as n from edge_logs');
-      expect(edge.body.result[0].n).to.be.above(0);
-      const duck = await named('logs.all.otel', 'duckdb', 'select count(*) as n from logs');
-      expect(duck.body.result).to.deep.equal([{ n: 20 }]);
-      const none = await named('logs.all', 'mysql', 'select 1');
-      expect(none.body.error.message).to.match(/bigquery, clickhouse, duckdb/);
-    }, 20));
 
   it('is for the entries of a pinned project alone, redacted where that is asked for', () =>
     serving(async (served) => {

@@ -86,7 +86,7 @@ describe('which file it is', () => {
       const file = at(data, 'app.log');
       const all: string[] = [];
       await withIngest(data, async (ingesting) => {
-        for (let round = 0; round < 6; round++) {
+        for (let round = 0; round < 5; round++) {
           const ids = lines(`r${round}`, 50);
           all.push(...ids);
           appendFileSync(file, text(ids));
@@ -303,7 +303,8 @@ describe('which file it is', () => {
     withFolder(async (data) => {
       const hole = at(data, 'hole.log');
       writeFileSync(hole, line('before'));
-      truncateSync(hole, 3e9);
+      // Beyond what 31 bits count.
+      truncateSync(hole, 2.2e9);
       writeFileSync(at(data, 'other.log'), line('other'));
       await withIngest(data, async (ingesting) => {
         await eventually(async () =>

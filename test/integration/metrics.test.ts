@@ -253,19 +253,19 @@ describe('metrics: requests', () => {
       const routes = async () =>
         samplesOf(await scrape(get), 'tailpond_http_request_duration_seconds_count').length;
       const before = await routes();
-      for (let n = 0; n < 1000; n++) {
+      for (let n = 0; n < 120; n++) {
         const word = Math.random().toString(36).slice(2);
         const under = ['', 'api/', 'api/endpoints/query/', 'api/logs/', 'API/', 'metrics/'][n % 6];
         await get(`/${under}${word}?${word}=${word}`);
       }
-      // Only /metrics and the routes that may answer 404 are new, not a thousand paths.
+      // Only /metrics and the routes that may answer 404 are new, not a hundred paths.
       expect((await routes()) - before).to.be.at.most(3);
       const { text } = await get('/metrics');
       readExposition(text);
       expect(text).not.to.include(secret);
       expect(text).not.to.include(TOKEN);
       expect(text).not.to.match(/select|%/i);
-    })).timeout(300_000);
+    }));
 });
 
 describe('metrics: queries and the cache', () => {
@@ -366,8 +366,9 @@ describe('metrics: queries and the cache', () => {
         const pool = { pool: 'saved' };
         const busy = await eventually(async () => {
           const families = await ask();
-          expect(sampleValue(families, 'tailpond_pool_running_queries', pool)).to.equal(4);
-          expect(sampleValue(families, 'tailpond_pool_waiting_queries', pool)).to.equal(2);
+          // One owner has three of the four places.
+          expect(sampleValue(families, 'tailpond_pool_running_queries', pool)).to.equal(3);
+          expect(sampleValue(families, 'tailpond_pool_waiting_queries', pool)).to.equal(3);
           return families;
         });
         expect(sampleValue(busy, 'tailpond_pool_running_queries_limit', pool)).to.equal(4);

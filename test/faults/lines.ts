@@ -33,8 +33,8 @@ export function dropLines(
 /** Lines that are appended each time: what a slow machine still stores in time, or as much as it can. */
 const AT_ONCE = LONG ? 50 : 15;
 
-/** Appends lines to two sources every 10 ms, one of them bad, until stopped. */
-export function startWriter(data: string, expectedLines: ExpectedLines) {
+/** Appends lines to two sources every `pauseMs`, one of them bad, until stopped. */
+export function startWriter(data: string, expectedLines: ExpectedLines, pauseMs = 10) {
   let stopped = false;
   const running = (async () => {
     for (let n = 0; !stopped; n++) {
@@ -42,7 +42,7 @@ export function startWriter(data: string, expectedLines: ExpectedLines) {
       dropLines(data, expectedLines, 1, 'auth_logs');
       expectedLines.bad(`no object ${n}`, 'auth_logs');
       drop(data, 'auth_logs/a.ndjson', `no object ${n}\n`);
-      await delay(10);
+      await delay(pauseMs);
     }
   })();
   return {

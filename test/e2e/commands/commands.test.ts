@@ -57,6 +57,8 @@ async function run(
   return { code, out, err };
 }
 
+/** Lines of a long import. */
+const LINES = 40_000;
 const line = (id: string, more: object = {}) =>
   `${JSON.stringify({ id, timestamp: '2026-08-21T12:00:00Z', project: 'p', event_message: `message ${id}`, metadata: {}, ...more })}\n`;
 
@@ -577,7 +579,10 @@ describe('the command', () => {
     withFolder((data) =>
       withService(data, async ({ url }) => {
         const file = join(data, 'old.log');
-        const packed = gzipSync(Array.from({ length: 60_000 }, (_, n) => line(`${n}`)).join(''));
+        // Several requests of 4 MiB.
+        const pad = { pad: 'x'.repeat(400) };
+        const all = Array.from({ length: LINES }, (_, n) => line(`${n}`, pad));
+        const packed = gzipSync(all.join(''));
         const args = ['import', '--source', 'auth_logs', '--url', url, file];
         let skip = 0;
         for (const bytes of [packed.length / 2, packed.length - 10]) {
@@ -590,14 +595,14 @@ describe('the command', () => {
           expect(next, failed.err).to.equal(skip + Number(taken));
           skip = Number(next);
         }
-        expect(skip).to.be.below(60_000);
+        expect(skip).to.be.below(LINES);
         writeFileSync(file, packed);
         const rest = await run(join(data, 'elsewhere'), [...args, '--skip', `${skip}`, '--json']);
-        expect(JSON.parse(rest.out)).to.include({ lines: 60_000 - skip });
+        expect(JSON.parse(rest.out)).to.include({ lines: LINES - skip });
         const count = ['query', 'logs.all', '--project', 'p', '--json', '--url', url];
         const sql = 'select count(*) as n, count(distinct id) as ids from auth_logs';
         const { out } = await run(data, [...count, '--sql', sql]);
-        expect(JSON.parse(out).result).to.deep.equal([{ n: 60_000, ids: 60_000 }]);
+        expect(JSON.parse(out).result).to.deep.equal([{ n: LINES, ids: LINES }]);
       }),
     ));
 });

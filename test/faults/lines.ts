@@ -60,17 +60,23 @@ export async function ledger(service: Service): Promise<LedgerEntry[]> {
   return body.result as LedgerEntry[];
 }
 
-/** Waits until the ledger counts what the expectedLines say now, of every source, and nothing of it was removed. */
+/**
+ * Waits until the ledger counts what the expectedLines say now, of every source, and nothing of it was removed. Throws when the service ends
+ * before.
+ */
 export async function allStored(service: Service, expectedLines: ExpectedLines): Promise<void> {
   const expected = allSources().map((source) => {
     const { rows, rejected } = expectedLines.expected(source);
     return { source, rows, rejected, lines: rows + rejected, stored: rows };
   });
   await eventually(async () => {
+    if (hasEnded(service)) return;
     const entries = await ledger(service);
     for (const counts of expected)
       expect(entries.find(({ source }) => source === counts.source)).to.include(counts);
   }, 90_000);
+  const { exitCode, signalCode } = service.child;
+  if (hasEnded(service)) throw new Error(`the service has ended: ${exitCode ?? signalCode}`);
 }
 
 export function hasEnded({ child }: Service): boolean {

@@ -5,7 +5,7 @@ import { LOG, ROTATED, Simulation } from './simulation/history.ts';
 import { tell, tellAll } from './simulation/tell.ts';
 
 /** One of so many histories of a kind that has some ten thousands is told in a run that is not the long one. */
-const SAMPLE = LONG ? 1 : 30;
+const SAMPLE = LONG ? 1 : 60;
 
 describe('every history of a log and its rotation, with inodes that are used again at once', () => {
   for (const births of [true, false])

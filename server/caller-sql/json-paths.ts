@@ -11,11 +11,11 @@ export function isMemberName(name: string): boolean {
   return MEMBER_NAME.test(name);
 }
 
-/** The JSON path of `steps`, for the engine. Throws SqlRefused for names that a path cannot hold. */
-export function pathOf(steps: readonly Step[]): string {
+/** The JSON path of `steps`, which stand at `at` in the statement, for the engine. Throws SqlRefused for names that a path cannot hold. */
+export function pathOf(steps: readonly Step[], at: number | null = null): string {
   const path = steps.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
-    if (!isMemberName(step)) reject(null, `A field cannot be called ${shown(step)}`);
+    if (!isMemberName(step)) reject(at, `A field cannot be called ${shown(step)}`);
     return `."${step}"`;
   });
   return literal(`$${path.join('')}`);

@@ -419,7 +419,7 @@ export function sortKeys(value: Expression, at: number | null): Sql[] {
     const number = sql`case when not starts_with(${json}, '"') then try_cast(${json} as double) end`;
     return [number, as(value, 'text', at)];
   }
-  if (value.kind === 'array') reject(at, 'An array cannot be sorted by');
+  if (value.kind === 'array') reject(at, 'ORDER BY takes no array');
   return [value.sql];
 }
 

@@ -23,13 +23,19 @@ function jsonPath(value: Expression | undefined, info: Call): Step[] {
   if (!path.startsWith('$'))
     return path.startsWith('/')
       ? reject(info.at, `Expected a path such as '$.a.b', got ${shown(path)}`)
-      : [path];
+      : named([path], info);
   for (let at = 1; at < path.length; at = step.lastIndex) {
     step.lastIndex = at;
     const [whole, name, place, quoted, bracketed] = step.exec(path) ?? [];
     if (!whole) return reject(info.at, `Expected a path such as '$.a.b[0]', got ${shown(path)}`);
     steps.push(place === undefined ? (name ?? quoted ?? bracketed ?? '') : Number(place));
   }
+  return named(steps, info);
+}
+
+/** The steps. Throws SqlRefused, with the place of the call, for names that a path cannot hold. */
+function named(steps: Step[], { at }: Call): Step[] {
+  pathOf(steps, at);
   return steps;
 }
 

@@ -21,6 +21,12 @@ export const REFUSALS: readonly (readonly [name: string, sql: string, sentence: 
     'There is no function READ_TEXT here (line 1, column 8)',
   ],
   [
+    'a name in a path that no field can have',
+    "select json_value('{}', '') as x, json_value(metadata, '$.\"a\"') as y from logs",
+    'A field cannot be called "" (line 1, column 8)',
+  ],
+  ['an order by an array', 'select id from logs order by [id]', 'ORDER BY takes no array'],
+  [
     'a function of the session',
     'select session_user()',
     'There is no function SESSION_USER here (line 1, column 8)',

@@ -19,7 +19,7 @@ function place(args: readonly Expression[], info: Call): string {
     if (arg.kind === 'text') return constantText(arg, info);
     return constant(arg, 1, 100_000, info) - 1;
   });
-  return pathOf(steps);
+  return pathOf(steps, info.at);
 }
 
 /** `JSONExtract…(text, names…)`: what `read` makes of the JSON there, which is NULL where there is none. */

@@ -10,7 +10,7 @@ const [tier, ...options] = process.argv.slice(2);
 const TIERS = {
   quick: ['--grep', '@slow|@long', '--invert'],
   slow: ['--grep', '^(?!.*@long).*@slow'],
-  long: [],
+  long: ['--timeout', '1800000'],
 };
 if (!(tier in TIERS)) {
   console.error(`Expected a tier, one of ${Object.keys(TIERS).join(', ')}, got ${tier}.`);

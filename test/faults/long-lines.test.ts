@@ -15,7 +15,7 @@ import { faultCase, LONG } from './case.ts';
 const SOURCE = 'auth_logs';
 const MEMORY = '96MB';
 /** Without what a line may have of the memory, so many bytes of them ended the process, again and again. */
-const BYTES = LONG ? 400e6 : 20e6;
+const BYTES = LONG ? 100e6 : 20e6;
 
 /** Text that cannot be compressed. */
 const text = (bytes: number) => randomBytes((bytes * 3) / 4).toString('base64');

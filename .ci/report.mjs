@@ -61,9 +61,10 @@ if (used > budget)
   faults.push(
     `All parts took ${used} processor seconds, and .ci/processor-seconds allows ${budget}: find what grew, or raise it with a reason.`,
   );
-// Cases of one run share the processors, and the run shares them with others.
+// Cases of one run share the processors, and the run shares them with others. Of four jobs on two processors a case took 2.6 to 3.0 times as
+// long as by itself, since each has several processes.
 const { jobs } = JSON.parse(readFileSync('.mocharc.json', 'utf8'));
-const mostMs = (MOST_MS * Math.max(1, jobs / availableParallelism())) / ownShare();
+const mostMs = (MOST_MS * Math.max(1, (1.5 * jobs) / availableParallelism())) / ownShare();
 const slow = [...cases].sort((a, b) => b.ms - a.ms);
 for (const { title, ms } of slow.filter((each) => each.ms > mostMs))
   faults.push(`A case took ${seconds(ms)} s, and may take ${seconds(mostMs)}: ${title}`);

@@ -65,7 +65,6 @@ export const STATEMENTS_OF_CLIENTS = [
 
 /** Corners of the dialect, each with its own answer in the engine. The one of odd keys needs the entry of `ODD_KEYS`. */
 export const CORNERS = String.raw`
-select true t, not false f, if(id = 'odd', true, false) i, count() n from logs group by 1, 2, 3 order by 3
 select count() from logs where (source,severity_text) in (('edge_logs','ERROR'),('auth_logs','INFO'))
 select count() from logs where (source,severity_text) not in (('edge_logs','ERROR'),('auth_logs','INFO'))
 select id from logs where (source,severity_text) = ('edge_logs','ERROR') order by id limit 10

@@ -13,7 +13,10 @@ import {
 export interface Warehouse {
   /** For how long an INSERT can go on after the request for it was sent, ms. */
   readonly longestInsertMs: number;
-  /** Sends the file as one block; throws where the table is not as its rows need it. Whoever answers confirms it by 200: `count` tells whether the rows are there. */
+  /**
+   * Sends the file as one block; throws where the table is not as its rows need it. Whoever answers confirms it by 200: `count` tells whether
+   * the rows are there.
+   */
   insert(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<void>;
   /** How many rows of the shipment are there. Throws where anything but the warehouse answers. */
   count(shipment: Shipment, file: ShipmentFile, signal: AbortSignal): Promise<number>;

@@ -82,8 +82,8 @@ describe('HTTP: slow and greedy clients', () => {
             const socket = dial(service.url).pause();
             const began = performance.now();
             socket.write(get(`/api/${path}`, TOKEN_HEADER));
+            await once(socket, 'connect');
             // As long as it is paused it does not see the end; the service's side of it does.
-            await eventually(async () => expect(await established(service.url)).to.equal(1));
             await eventually(
               async () => expect(await established(service.url), path).to.equal(0),
               90_000,

@@ -12,7 +12,7 @@ const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/fail-call.mjs'));
 /** Calls of a start, some lines, some queries and a stop; those beyond are never reached. */
 const CALLS = 1000;
 /** Every so-manieth is taken, so that steps of each kind are met: most are the start's, which tries all endpoints. */
-const STRIDE = LONG ? 2 : 59;
+const STRIDE = LONG ? 5 : 59;
 /** Tests that share the calls, so that none takes long. */
 const PARTS = ['a', 'b', 'c', 'd'];
 const PATHS = [
@@ -100,7 +100,10 @@ async function runWithFault(
           await stored(service, expectedLines);
         });
         faulted = service.log.some((line) => JSON.stringify(line).includes('Injected Error'));
-        expect(await endOf(service), `call ${call}`).to.be.oneOf([0, 1]);
+        const end = await endOf(service);
+        // A call of the stop itself may fail, too (docs/install.md, "Exit codes").
+        const failed = service.log.some(({ msg }) => String(msg).startsWith('the stop failed'));
+        expect(end, `call ${call}`).to.be.oneOf(failed ? ['SIGKILL'] : [0, 1]);
       },
       { env },
     );

@@ -20,8 +20,8 @@ import {
 import { dropLines, hasEnded, startWriter, whileItLives } from './lines.ts';
 import { mountCase, withExt4, withTmpfs } from './mounts.ts';
 
-const FILLS = LONG ? 20 : 1;
-const POWER_LOSSES = LONG ? 20 : 1;
+const FILLS = LONG ? 8 : 1;
+const POWER_LOSSES = LONG ? 8 : 1;
 /**
  * Half of what the server wants to be free for an INSERT of 5000 rows, and enough for one that it has begun: chDB passes over a write that
  * fails (26.7), and so confirms what it does not have, which ClickHouse does not.

@@ -10,7 +10,7 @@ import { queries } from './sql/mutate.ts';
 import { type Translator, withTranslator } from './sql/translator.ts';
 
 const FEW = 300;
-const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 10_000 : 100));
+const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 3000 : 100));
 /** As in the random histories: the short form is the same each time, the long form is new. */
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 78));
 const PATH = process.env.TAILPOND_TEST_PATH;

@@ -8,7 +8,7 @@ import { withHarness } from './sql/harness.ts';
 /** Seconds of work, that an interrupt ends. */
 const SLOW =
   'select count(*) as n from edge_logs a, edge_logs b, edge_logs c, edge_logs d, edge_logs e, edge_logs f, edge_logs g, edge_logs h, edge_logs i where concat(a.id, b.id, c.id, d.id, e.id, f.id, g.id, h.id, i.id) is null';
-const ABORTS = LONG ? 1000 : 48;
+const ABORTS = LONG ? 300 : 48;
 /** After how many ms a client leaves. */
 const LEAVES = [0, 1, 5, 50];
 

@@ -7,7 +7,7 @@ import { type Translator, withTranslator } from './sql/translator.ts';
 import { TYPED } from './sql/typed.ts';
 
 const FEW = 120;
-const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 20_000 : 40));
+const RUNS = Number(process.env.TAILPOND_TEST_RUNS ?? (LONG ? 5000 : 40));
 const SEED = Number(process.env.TAILPOND_TEST_SEED ?? (LONG ? Date.now() % 2 ** 31 : 79));
 const PATH = process.env.TAILPOND_TEST_PATH;
 /** The checker let it through, and the engine does not. */

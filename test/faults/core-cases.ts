@@ -3,22 +3,17 @@
  * are tagged as slow; `npm run test:slow` runs them.
  */
 export const CORE: ReadonlySet<string> = new Set([
-  // Rotated by logrotate, and truncated, or deleted and made again, over a kill.
-  'T05',
+  // Truncated, or deleted and made again, over a kill.
   'T08',
   // Links out of the folder.
   'T16',
-  // Killed again and again, and a batch that fails in each of its harnesses: staging, statements, commit, checkpoint.
+  // Killed again and again, and a batch that fails in its harnesses: staging, statements, commit.
   'D01b',
   'D05f',
   'D07a',
   'D07b',
   'D05d',
-  'D22d',
-  // A full disk.
-  'D05a',
   // Stores that are lost in part, broken, or of another version; a second process.
-  'D09a',
   'D10a',
   'D10j',
   'D10l',
@@ -28,7 +23,6 @@ export const CORE: ReadonlySet<string> = new Set([
   'D25c',
   // A backup under load, and a restore.
   'D16a',
-  'D16d',
   // A stop, and an error that nobody handles, under load.
   'D13a',
   'D22a',
@@ -43,7 +37,6 @@ export const CORE: ReadonlySet<string> = new Set([
   'H06c',
   'H06d',
   'H07',
-  'H08',
   'H09',
   'H10b',
   // Files of pushed lines after a kill and after lost power.
@@ -70,5 +63,4 @@ export const CORE: ReadonlySet<string> = new Set([
   'S15a',
   'S15b',
   'S15c',
-  'S18a',
 ]);

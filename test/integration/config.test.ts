@@ -8,6 +8,7 @@ import { ConfigError, readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { WAITS } from '../../server/waits.ts';
 import { eventually, spawnService, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 /** Returns the faults of these settings. */
 function faults(env: Record<string, string>): readonly string[] {
@@ -392,7 +393,7 @@ describe('the process', () => {
       ),
     ));
 
-  it('makes a token, logs its path but not its value, and takes it after a restart', () =>
+  it(`makes a token, logs its path but not its value, and takes it after a restart ${SLOW}`, () =>
     withFolder(async (data) => {
       const file = join(data, 'store', 'access-token');
       const env = { TAILPOND_TOKEN: '' };

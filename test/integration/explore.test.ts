@@ -22,6 +22,7 @@ import {
 } from '../support/helpers.ts';
 import { opened } from '../support/opened.ts';
 import { seeded } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.parse('2026-08-21T12:00:00Z');
@@ -84,7 +85,7 @@ describe('the entries of a source', () => {
       },
     ));
 
-  it('are the newest when the same is asked again, whatever came, and whatever time is asked for', () =>
+  it(`are the newest when the same is asked again, whatever came, and whatever time is asked for ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async ({ write, lines, get }) => {
         const random = seeded(11);

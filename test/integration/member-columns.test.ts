@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { type Served, spawnService, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { seeded } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 import { METADATA, QUESTIONS } from '../unit/caller-sql/record-shapes.ts';
 
 const LOGS = '/api/endpoints/query/logs.all';
@@ -49,7 +50,7 @@ async function ask({ http }: Served, sql: string): Promise<Record<string, unknow
 }
 
 describe('members of metadata that have columns', () => {
-  it('give the same answers as metadata itself, whatever its shape', () =>
+  it(`give the same answers as metadata itself, whatever its shape ${SLOW}`, () =>
     withFolder((data) =>
       withApp(
         data,
@@ -80,7 +81,7 @@ describe('members of metadata that have columns', () => {
       ),
     ));
 
-  it('lead to the newest rows, as reading the texts does', () =>
+  it(`lead to the newest rows, as reading the texts does ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const random = seeded(7);
@@ -116,7 +117,7 @@ describe('members of metadata that have columns', () => {
       }),
     ));
 
-  it('are not needed for request.search where the URL ends with it, and the answers stay the same', () =>
+  it(`are not needed for request.search where the URL ends with it, and the answers stay the same ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const base = 'https://a.example/b';
@@ -183,7 +184,7 @@ describe('members of metadata that have columns', () => {
       }),
     ));
 
-  it('are filled again when their list changes, and until then the JSON counts', () =>
+  it(`are filled again when their list changes, and until then the JSON counts ${SLOW}`, () =>
     withFolder(async (data) => {
       const found: string[][] = [];
       const look = async (served: Served) => {
@@ -216,7 +217,7 @@ describe('members of metadata that have columns', () => {
       for (const rows of found) expect(rows).to.deep.equal(found[0]);
     }));
 
-  it('wait for the next start when a stop interrupts what fills them', () =>
+  it(`wait for the next start when a stop interrupts what fills them ${SLOW}`, () =>
     withFolder(async (data) => {
       let before: unknown[] = [];
       await withApp(

@@ -10,6 +10,7 @@ import {
   otelEntries,
 } from '../support/otel-logs.ts';
 import { randomOf } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 const PATH = '/api/endpoints/query/logs.all.otel';
 
@@ -233,7 +234,7 @@ describe('logs.all.otel, of entries that come', () => {
       }),
     ));
 
-  it('has the same values by name, as keys and values, and as a whole, however they are nested', () =>
+  it(`has the same values by name, as keys and values, and as a whole, however they are nested ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const random = randomOf(51);

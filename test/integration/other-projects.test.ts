@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
 import { tokenFile } from '../faults/http.ts';
 import { type Served, withApp, withFolder } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 const OWN = 'own';
 const HOUR_MS = 3_600_000;
@@ -122,7 +123,7 @@ function shown(result: unknown): unknown {
 }
 
 describe('what a project is answered', () => {
-  it('is the same whatever others have stored, and lines that name no project', async () => {
+  it(`is the same whatever others have stored, and lines that name no project ${SLOW}`, async () => {
     const now = Date.now();
     const alone = await answersOf([OWN], now);
     const beside = await answersOf(['other', OWN, null, '*', ''], now);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
 import { ShipmentMismatch } from '../../server/store/index.ts';
 import { type Ingesting, keep, unlimited, withFolder, withIngest } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 const ENDPOINT = 'http://127.0.0.1:8123';
 const DAY_MS = 24 * 3_600_000;
@@ -124,7 +125,7 @@ describe('the outbox of a store', () => {
       );
     }));
 
-  it('has the oldest rows while checkpoints move rows to the places of those that are gone', () =>
+  it(`has the oldest rows while checkpoints move rows to the places of those that are gone ${SLOW}`, () =>
     withFolder((data) =>
       withIngest(data, async ({ store, write, lines, ledger }) => {
         write('edge_logs/a.ndjson', numbered(0, MANY, 'x'.repeat(1000)));

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { dial, tokenFile } from '../faults/http.ts';
 import { memoryMb } from '../faults/setup.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 /** The memory that a body may add to the process, in MB. */
 const MORE_MB = 100;
@@ -83,7 +84,7 @@ async function push(service: Service, { path, type, body }: Sent, token = TOKEN)
 }
 
 describe('a pushed body of many elements', () => {
-  it('gets 413 with the limit, whatever it is, and takes little memory', () =>
+  it(`gets 413 with the limit, whatever it is, and takes little memory ${SLOW}`, () =>
     withFolder((data) =>
       withService(
         data,
@@ -117,7 +118,7 @@ describe('a pushed body of many elements', () => {
       ),
     )).timeout(120_000);
 
-  it('takes little memory in pieces of a byte, where it may be one object', () =>
+  it(`takes little memory in pieces of a byte, where it may be one object ${SLOW}`, () =>
     withFolder((data) =>
       withService(data, async (service) => {
         const before = memoryMb(service, 'VmHWM');
@@ -135,7 +136,7 @@ describe('a pushed body of many elements', () => {
       }),
     )).timeout(120_000);
 
-  it('is stored within the limit in little memory, and others are answered meanwhile', () =>
+  it(`is stored within the limit in little memory, and others are answered meanwhile ${SLOW}`, () =>
     withFolder((data) =>
       withService(data, async (service) => {
         const lines = 50_000;

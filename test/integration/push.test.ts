@@ -17,6 +17,7 @@ import {
   withFolder,
   withService,
 } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 const LOGGED = { message: 'Logged!' };
 
@@ -198,7 +199,7 @@ describe('POST /api/logs', () => {
       await stored(served, 8);
     }));
 
-  it('refuses what is too large, as it is sent and unpacked, and stores nothing of it', () =>
+  it(`refuses what is too large, as it is sent and unpacked, and stores nothing of it ${SLOW}`, () =>
     serving(async (served) => {
       const array = (bytes: number) => Buffer.from(`[{}${' '.repeat(bytes - 4)}]`);
       const check = async (body: Buffer, headers: object, status: number) => {

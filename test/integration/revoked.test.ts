@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { tokenFile } from '../faults/http.ts';
 import { eventually, TOKEN, withFolder, withService } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 const line = (id: string, project: string, message = id) =>
   `${JSON.stringify({ id, timestamp: '2026-08-21T12:00:00Z', project, event_message: message })}\n`;
@@ -66,7 +67,7 @@ describe('a token that is taken away', () => {
       }),
     ));
 
-  it('breaks off exports, so that they do not look whole', () =>
+  it(`breaks off exports, so that they do not look whole ${SLOW}`, () =>
     withFolder((data) => {
       const tokens = tokenFile(data);
       const token = tokens.add({ scopes: ['query'] });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Served, TOKEN, withApp, withFolder } from '../support/helpers.ts';
 import { randomOf } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 const RUN = 30_720;
 /** Two runs that are settled, and rows behind them. */
@@ -47,7 +48,7 @@ async function search({ http }: Served, kind: string, query: Record<string, stri
 }
 
 describe('a search', () => {
-  it('finds what stands in messages and metadata, wherever it is settled', () =>
+  it(`finds what stands in messages and metadata, wherever it is settled ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const { store } = served;
@@ -98,7 +99,7 @@ describe('a search', () => {
       }),
     ));
 
-  it('by SQL of callers finds the same, whatever the condition is made of', () =>
+  it(`by SQL of callers finds the same, whatever the condition is made of ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const { store } = served;
@@ -153,7 +154,7 @@ describe('a search', () => {
       }),
     ));
 
-  it('passes over blocks that cannot have the text, and over no row that is stored or settled later', () =>
+  it(`passes over blocks that cannot have the text, and over no row that is stored or settled later ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const { store } = served;

@@ -9,6 +9,7 @@ import { type Served, type TestStore, TOKEN, withApp, withFolder } from '../supp
 import { oddLines, oddStatement } from '../support/odd-records.ts';
 import { parserOf } from '../support/parser.ts';
 import { randomOf } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 const ROWS = 2000;
 const STATEMENTS = LONG ? 60 : 25;
@@ -103,7 +104,7 @@ describe('answers of settled rows', () => {
       }),
     ));
 
-  it('are those of rows as they were stored, to random statements over odd records', () =>
+  it(`are those of rows as they were stored, to random statements over odd records ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const random = randomOf(11);
@@ -125,7 +126,7 @@ describe('answers of settled rows', () => {
       }),
     ));
 
-  it('are the same by the statement of each reach, or it says that a row is beyond it', () =>
+  it(`are the same by the statement of each reach, or it says that a row is beyond it ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const { store } = served;
@@ -154,7 +155,7 @@ describe('answers of settled rows', () => {
       }),
     ));
 
-  it('fail by a statement whose reach a row is beyond, whatever is compared first', () =>
+  it(`fail by a statement whose reach a row is beyond, whatever is compared first ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const { store } = served;
@@ -189,7 +190,7 @@ describe('answers of settled rows', () => {
       }),
     ));
 
-  it('are those of all rows, where rows of another shape come by and by', () =>
+  it(`are those of all rows, where rows of another shape come by and by ${SLOW}`, () =>
     withFolder((data) =>
       withApp(data, async (served) => {
         const random = randomOf(14);

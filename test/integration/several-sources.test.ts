@@ -5,6 +5,7 @@ import { tokenFile } from '../faults/http.ts';
 import { type ServerEvent, serverEvents } from '../support/events.ts';
 import { eventually, type Service, TOKEN, withFolder, withService } from '../support/helpers.ts';
 import { seeded } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 const BEGIN = Date.parse('2026-08-21T12:00:00Z');
 const SOURCES = ['edge_logs', 'auth_logs', 'app_logs'];
@@ -47,7 +48,7 @@ const mostOf = (lines: readonly Line[], keyOf: (line: Line) => string) => {
 };
 
 describe('several sources at once', () => {
-  it('are listed, counted and followed as one, each entry with its source', () =>
+  it(`are listed, counted and followed as one, each entry with its source ${SLOW}`, () =>
     withFolder((data) =>
       withService(data, async (service) => {
         const lines = linesOf(600);

@@ -10,6 +10,7 @@ import {
   withFolder,
   withService,
 } from '../support/helpers.ts';
+import { SLOW } from '../support/slow.ts';
 
 const OWN = { env: { TAILPOND_SOURCES: 'nginx_logs, worker_logs' } };
 
@@ -51,7 +52,7 @@ describe('sources of an operator’s own', () => {
       ),
     ));
 
-  it('keep their rows when they are taken off the list, and have them when they are back', () =>
+  it(`keep their rows when they are taken off the list, and have them when they are back ${SLOW}`, () =>
     withFolder(async (data) => {
       await withService(
         data,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Served, withApp, withFolder } from '../support/helpers.ts';
 import { seeded } from '../support/random.ts';
+import { SLOW } from '../support/slow.ts';
 
 interface Line {
   readonly source: string;
@@ -65,7 +66,7 @@ async function answers({ get }: Served) {
 }
 
 describe('entries of one timestamp', () => {
-  it('come in one order, by source and id, however they were stored, after a restart and after settling', () =>
+  it(`come in one order, by source and id, however they were stored, after a restart and after settling ${SLOW}`, () =>
     withFolder((first) =>
       withFolder(async (second) => {
         const before = await withApp(first, async (served) => {

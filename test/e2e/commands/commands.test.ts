@@ -249,7 +249,7 @@ describe('the command, beside a service that runs', () => {
 });
 
 describe('tailpond tail', () => {
-  it('goes on when the service is started again: each line is there once, one that came meanwhile, too', () =>
+  it(`goes on when the service is started again: each line is there once, one that came meanwhile, too ${SLOW}`, () =>
     withFolder(async (data) => {
       const env = { TAILPOND_PORT: String(await freePort()) };
       const log = join(data, 'logs/auth_logs/a.log');

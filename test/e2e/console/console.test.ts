@@ -338,6 +338,9 @@ describe('the console in a browser', () => {
     await harness.visit('/#/ledger?source=storage_logs', async (page) => {
       const lines = page.locator('.rejected .row');
       await eventually(async () => expect(await lines.count()).to.equal(2));
+      // What comes above the lines moves them, and a click may miss.
+      await page.getByText('To be removed next').waitFor();
+      await page.locator('.ledger table tbody tr').first().waitFor();
       await lines.filter({ hasText: 'mended' }).locator('.line').click();
       await page.getByText(/This is not JSON/).waitFor();
       await page.getByLabel('The line').fill(`${broken},\n  "project":"p"\n}`);

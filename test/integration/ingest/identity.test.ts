@@ -32,6 +32,7 @@ import {
   withIngest,
   withStore,
 } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
 
 const SOURCE = 'edge_logs';
 
@@ -119,7 +120,7 @@ describe('which file it is', () => {
       expect(ino).to.be.above(0);
     }));
 
-  it('is decided while lines are written over reserved room', () =>
+  it(`is decided while lines are written over reserved room ${SLOW}`, () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       const ids = lines('room', 120);
@@ -299,7 +300,7 @@ describe('which file it is', () => {
       });
     }));
 
-  it('passes over a hole, while other files are read', () =>
+  it(`passes over a hole, while other files are read ${SLOW}`, () =>
     withFolder(async (data) => {
       const hole = at(data, 'hole.log');
       writeFileSync(hole, line('before'));
@@ -466,7 +467,7 @@ describe('which file it is', () => {
       );
     }));
 
-  it('reads on in logs whose files are replaced by longer ones while other folders are listed', () =>
+  it(`reads on in logs whose files are replaced by longer ones while other folders are listed ${SLOW}`, () =>
     withFolder(async (data) => {
       for (const source of allSources().filter((name) => name !== SOURCE))
         for (let n = 0; n < 300; n++)
@@ -486,7 +487,7 @@ describe('which file it is', () => {
       });
     }));
 
-  it('reads once what is written, rotated and packed while other folders are listed', () =>
+  it(`reads once what is written, rotated and packed while other folders are listed ${SLOW}`, () =>
     withFolder(async (data) => {
       for (let n = 0; n < 2000; n++) mkdirSync(at(data, `${n}`), { recursive: true });
       const ids = lines('line', 100);
@@ -509,7 +510,7 @@ describe('which file it is', () => {
       });
     }));
 
-  it('knows a log that was packed and is unpacked again, and reads a new one beside a packed one', () =>
+  it(`knows a log that was packed and is unpacked again, and reads a new one beside a packed one ${SLOW}`, () =>
     withFolder(async (data) => {
       const [file, ids] = [at(data, 'app.log'), lines('kept', 300)];
       const header = lines('header', 3);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { eventually, withFolder, withIngest } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
 
 const MIB = 1024 * 1024;
 const line = (id: string) => `{"id":"${id}"}\n`;
@@ -65,7 +66,7 @@ describe('a packed log', () => {
     },
   };
   for (const [name, made] of Object.entries(cases))
-    it(`${name} is unpacked once`, () =>
+    it(`${name} is unpacked once ${SLOW}`, () =>
       withFolder(async (data) => {
         const folder = join(data, 'logs/edge_logs');
         mkdirSync(folder, { recursive: true });
@@ -85,7 +86,7 @@ describe('a packed log', () => {
         expect(read).to.be.lessThan(1.5 * statSync(file).size + 256 * 1024);
       }));
 
-  it('with many runs of NULs leaves other sources their turns', () =>
+  it(`with many runs of NULs leaves other sources their turns ${SLOW}`, () =>
     withFolder(async (data) => {
       const at = (source: string, name: string) => {
         mkdirSync(join(data, 'logs', source), { recursive: true });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../../ingest/index.ts';
 import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
 
 /** Enough for a first full batch, which tells how long lines are, and for two that are filled one after the other. */
 const LINES = 600_000;
@@ -10,7 +11,7 @@ const LINES = 600_000;
 describe('the state of a file', function () {
   this.timeout(300_000);
 
-  it('is not recorded ahead of its lines when the file is truncated while the second of two batches is filled', () =>
+  it(`is not recorded ahead of its lines when the file is truncated while the second of two batches is filled ${SLOW}`, () =>
     withFolder((data) =>
       withStore(data, async (store) => {
         const logs = join(data, 'logs');

@@ -27,7 +27,7 @@ const LANES = 2;
 describe('a file that was replaced before or while several full batches are filled', function () {
   this.timeout(300_000);
 
-  it('is not followed twice, which would double its lines', () =>
+  it(`is not followed twice, which would double its lines ${SLOW}`, () =>
     withIngest(async ({ drop, ledgerLines, hold, store, logs }) => {
       drop('old.ndjson', lines('long', 3, 500), 3);
       drop('first.ndjson', lines('first', BATCH_LINES), 2);

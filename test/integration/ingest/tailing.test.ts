@@ -30,6 +30,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { allSources, type Source } from '../../../ingest/index.ts';
 import { eventually, type Ingesting, withFolder, withIngest } from '../../support/helpers.ts';
+import { SLOW } from '../../support/slow.ts';
 
 const SOURCE = 'edge_logs';
 
@@ -508,7 +509,7 @@ describe('a file that is rotated by copying and truncating', () => {
       await withIngest(data, (ingesting) => settles(ingesting, ['a', 'b', 'c', 'd']));
     }));
 
-  it('is not doubled by its copy, which is read on when the original is truncated, deleted or replaced', () =>
+  it(`is not doubled by its copy, which is read on when the original is truncated, deleted or replaced ${SLOW}`, () =>
     withFolder(async (data) => {
       const files = each([
         (file: string) => truncateSync(file, 0),
@@ -600,7 +601,7 @@ describe('a log that is read from its start though its path was known', () => {
       }),
     ));
 
-  it('is reported once when it was removed or truncated while nothing ran, but not when it was renamed, packed, or copied and truncated', () =>
+  it(`is reported once when it was removed or truncated while nothing ran, but not when it was renamed, packed, or copied and truncated ${SLOW}`, () =>
     withFolder(async (data) => {
       anew(data, 'a');
       await withIngest(data, (ingesting) => settle(ingesting, 'a'));
@@ -753,7 +754,7 @@ describe('a file that is truncated', () => {
 });
 
 describe('a file that is deleted', () => {
-  it('is read to its end when bytes of it were unread', () =>
+  it(`is read to its end when bytes of it were unread ${SLOW}`, () =>
     withFolder(async (data) => {
       const file = at(data, 'app.log');
       await withIngest(data, async (ingesting) => {

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { stagingFolder } from './batch/staging.ts';
 import { createStoring } from './batch/storing.ts';
 import { diskOf } from './files/disk.ts';
+import { logNames, type NamePatterns } from './files/names.ts';
 import { startWatch } from './files/watch.ts';
 import { backlogBytes } from './identity/tracked-file.ts';
 import { Tracker } from './identity/tracker.ts';
@@ -18,6 +19,7 @@ import { INGEST_WAITS, type IngestWaits } from './waits.ts';
 import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
+export type { NamePatterns } from './files/names.ts';
 export type { Source } from './source.ts';
 export {
   allSources,
@@ -41,6 +43,8 @@ export interface IngestOptions {
   readonly maxLine: number;
   /** The form of the lines of a source's file, whose path is relative to `logs`; JSON by default. */
   readonly formatOf?: (source: Source, path: string) => LineFormat;
+  /** Names of further logs by source. */
+  readonly names?: NamePatterns;
   readonly log: IngestLog;
   readonly waits?: IngestWaits;
 }
@@ -84,11 +88,12 @@ const RETRY_MS = 100;
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
-  const { logs, staging, maxLine, formatOf = () => 'json', log, waits = INGEST_WAITS } = options;
+  const { logs, staging, maxLine, formatOf = () => 'json', names = {} } = options;
+  const { log, waits = INGEST_WAITS } = options;
   const storing = createStoring(stagingFolder(staging), sink, (states) =>
     tracker.files.committed(states),
   );
-  const disk = diskOf(logs, tailBytes(maxLine));
+  const disk = diskOf(logs, tailBytes(maxLine), logNames(names));
   const tracker = new Tracker(disk, { ...sink, record: storing.record }, log, waits);
   const rounds = await createRounds({
     disk,
@@ -234,8 +239,8 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
         status.files++;
         status.pendingBytes += backlogBytes(file);
         status.lagMs = Math.max(status.lagMs, lag.ofFile(file, now));
-        const original = copy && tracker.files.get(copy.of);
-        if (original) status.copies.push({ path: state.path, of: original.state.path });
+        const original = copy && tracker.files.streams.get(copy.of);
+        if (original) status.copies.push({ path: state.path, of: original.path });
       }
       return { sources, refused: tracker.refused, lastError: trouble, noRoom };
     },

@@ -91,9 +91,8 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
     async letGo(room) {
       const over: TrackedFile[] = [];
       for (const file of [...tracker.files.values()]) {
-        if (file.entry || !file.content) continue;
-        const { links } = file.content.stat();
-        if (!tracker.isOver(file, links === 0)) continue;
+        if (file.entry) continue;
+        if (!tracker.isOver(file, file.content?.stat().links === 0)) continue;
         if (!file.copy && !file.undecided && untakenBytes(file) > 0) {
           if (!room) continue;
           await storeToTheEnd(file);

@@ -8,6 +8,8 @@ export interface IngestWaits {
   readonly incomplete: number;
   /** A file that is being put back, from another disk or an archive, grows within this time. */
   readonly atRest: number;
+  /** No file waits longer than this until something tells which file it is. */
+  readonly undecided: number;
   /** A deleted file is let go this long after its last change: it holds disk space. */
   readonly deleted: number;
   /** A file that was moved away is let go this long after its last change: its writer may keep it open. */
@@ -23,6 +25,7 @@ export const INGEST_WAITS: IngestWaits = {
   quiet: 5000,
   incomplete: 2000,
   atRest: 5000,
+  undecided: 60_000,
   deleted: 5000,
   moved: 60_000,
   room: 1000,

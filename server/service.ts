@@ -213,6 +213,7 @@ export async function runService(
         // Pushed lines were made objects before, with the projects of tokens in them.
         formatOf: (source, path) =>
           isPushPath(path) ? 'json' : (config.lineFormat[source] ?? 'json'),
+        names: config.files,
         log: logger,
         waits,
       },

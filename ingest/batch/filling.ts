@@ -116,7 +116,8 @@ export function createFill({
     if (!content) return;
     const { version } = file;
     const openEnd =
-      end ?? (content.gzip ? 'take' : isQuiet(file, disk.now(), quietMs) ? 'take-object' : 'leave');
+      end ??
+      (content.packed ? 'take' : isQuiet(file, disk.now(), quietMs) ? 'take-object' : 'leave');
     const undo = batch.mark();
     try {
       const result = await tail(content, file, batch, {
@@ -129,7 +130,7 @@ export function createFill({
       if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
-      const state = { ...result.state, finished: content.gzip && ended ? version : null };
+      const state = { ...result.state, finished: content.packed && ended ? version : null };
       if (result.state !== file.state || state.finished) batch.file(state);
       files.advance(file, state, result.taken);
       file.long = result.long;

@@ -1,14 +1,13 @@
 import { constants, fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { createGunzip, type Gunzip } from 'node:zlib';
-import { isGzip } from './names.ts';
+import { type CreateUnpacker, KIND_BYTES, kindOf, type Unpacker } from './packed-kinds.ts';
 import { type FileStat, fileStat } from './scan.ts';
 import { unpackedBytes } from './unpacked-bytes.ts';
 
-/** The bytes of one open file, or of what a `.gz` holds, whatever happens to its name meanwhile. */
+/** The bytes of one open file, unpacked if they are gzip or zstd data, whatever happens to its name meanwhile. */
 export interface Content {
-  readonly gzip: boolean;
+  readonly packed: boolean;
   /** On the event loop, as `has`: what is open is known to the kernel. */
   stat(): FileStat;
   /** Fills `target` from `position` on; fewer bytes than asked for, or 0, mean that the end is there. */
@@ -32,7 +31,10 @@ export async function openContent(path: string, readBytes: number): Promise<Cont
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!fstatSync(handle.fd).isFile()) throw new Error(`${path} is not a regular file`);
-    return isGzip(path) ? gunzipped(handle, readBytes) : plain(handle);
+    const start = Buffer.alloc(KIND_BYTES);
+    const { bytesRead } = await handle.read(start, 0, KIND_BYTES, 0);
+    const unpack = kindOf(start.subarray(0, bytesRead))?.unpack;
+    return unpack ? unpacked(handle, unpack, readBytes) : plain(handle);
   } catch (error) {
     await handle.close();
     throw error;
@@ -41,7 +43,7 @@ export async function openContent(path: string, readBytes: number): Promise<Cont
 
 function plain(handle: FileHandle): Content {
   return {
-    gzip: false,
+    packed: false,
     stat: () => fileStat(fstatSync(handle.fd, { bigint: true })),
     has: (bytes, position, size) => hasBytes(handle, bytes, position, size),
     async read(target, position) {
@@ -71,39 +73,57 @@ function hasBytes({ fd }: FileHandle, bytes: Uint8Array, position: number, size:
 
 const CHUNK_BYTES = 64 * 1024;
 
+/** A packed file as it is unpacked: one frame of it, from its byte `from` on. */
+interface Unpacking {
+  readonly from: number;
+  readonly packed: Readable;
+  readonly unpacker: Unpacker;
+  readonly chunks: AsyncIterator<Buffer>;
+}
+
 /**
- * Unpacks a gzip file as it is read. Reading on is cheap, and so is a read from a position that is kept. Any other read unpacks the file from
- * its start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early, `Z_DATA_ERROR` for a broken one).
+ * Unpacks a file as it is read. Reading on is cheap, and so is a read from a position that is kept. Any other read unpacks the file from
+ * its start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early).
  */
-function gunzipped(handle: FileHandle, readBytes: number): Content {
+function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number): Content {
   let bytes = unpackedBytes(readBytes);
-  let stream: { packed: Readable; unpacked: Gunzip; chunks: AsyncIterator<Buffer> } | undefined;
+  let unpacking: Unpacking | undefined;
 
   const stop = () => {
-    stream?.packed.destroy();
-    stream?.unpacked.destroy();
+    unpacking?.packed.destroy();
+    unpacking?.unpacker.destroy();
+  };
+  const unpackFrom = (from: number) => {
+    stop();
+    const packed = Readable.from(packedBytes(handle, from));
+    const unpacker = packed.pipe(unpack({ chunkSize: CHUNK_BYTES }));
+    packed.on('error', (error) => unpacker.destroy(error));
+    const chunks = unpacker[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    unpacking = { from, packed, unpacker, chunks };
+    return unpacking;
   };
   const restart = () => {
-    stop();
-    const packed = Readable.from(packedBytes(handle));
-    const unpacked = packed.pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
-    packed.on('error', (error) => unpacked.destroy(error));
-    stream = {
-      packed,
-      unpacked,
-      chunks: unpacked[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
-    };
     bytes = unpackedBytes(readBytes);
-    return stream;
+    return unpackFrom(0);
+  };
+  /** The next frame, where the one that was unpacked has another behind it: zstd's are unpacked one by one. */
+  const nextFrame = async ({ from, unpacker }: Unpacking) => {
+    const end = from + unpacker.bytesWritten;
+    const start = Buffer.alloc(KIND_BYTES);
+    const { bytesRead } = await handle.read(start, 0, KIND_BYTES, end);
+    const isFrame = kindOf(start.subarray(0, bytesRead))?.unpack === unpack;
+    if (isFrame) return unpackFrom(end);
+    await refuseMore(handle, end);
+    return null;
   };
 
   return {
-    gzip: true,
+    packed: true,
     stat: () => fileStat(fstatSync(handle.fd, { bigint: true })),
     // Nobody writes to a packed file but the one who packs it.
     has: () => true,
     async read(target, position) {
-      let open = stream ?? restart();
+      let open = unpacking ?? restart();
       for (let filled = 0; ; ) {
         const copied = bytes.copy(target.subarray(filled), position + filled);
         if (copied === null && position + filled < bytes.end) {
@@ -115,11 +135,12 @@ function gunzipped(handle: FileHandle, readBytes: number): Content {
         // A part that was pinned ends before what is kept begins.
         if (position + filled < bytes.end) continue;
         const next = await open.chunks.next();
-        if (next.done) {
-          await refuseMore(handle, open.unpacked.bytesWritten);
-          return filled;
+        if (!next.done) bytes.push(next.value);
+        else {
+          const frame = await nextFrame(open);
+          if (!frame) return filled;
+          open = frame;
         }
-        bytes.push(next.value);
       }
     },
     pin: (position) => bytes.pin(position),
@@ -130,10 +151,10 @@ function gunzipped(handle: FileHandle, readBytes: number): Content {
   };
 }
 
-/** zlib passes over NULs behind a gzip member, and over whatever follows them. Throws when that is anything but NULs. */
+/** Decompressors pass over whatever follows their data. Throws when that is anything but NULs. */
 async function refuseMore(handle: FileHandle, from: number): Promise<void> {
   for await (const bytes of packedBytes(handle, from))
-    if (bytes.some((byte) => byte !== 0)) throw new Error('bytes behind its gzip data');
+    if (bytes.some((byte) => byte !== 0)) throw new Error('bytes behind its packed data');
 }
 
 /** Not `createReadStream`: to destroy that closes the handle, whatever `autoClose` says. */

@@ -1,7 +1,6 @@
 import type { Content } from './content.ts';
 import type { Disk } from './disk.ts';
 import type { Handles } from './handles.ts';
-import { isGzip } from './names.ts';
 import type { Entry, Place } from './scan.ts';
 
 interface Held {
@@ -57,10 +56,10 @@ export class HeldFiles {
     return new Map([...this.byInode].map(([inode, { content }]) => [inode, content.stat().links]));
   }
 
-  /** The content of a file that was found, which is held no longer; null when it was not, or was opened as another kind of file. */
-  take({ path, inode, birth }: Entry): Content | null {
+  /** Hands over the content of a file that was found; null when it was not held. */
+  take({ inode, birth }: Entry): Content | null {
     const held = this.byInode.get(inode);
-    if (!held || held.entry.birth !== birth || held.content.gzip !== isGzip(path)) return null;
+    if (held?.entry.birth !== birth) return null;
     this.byInode.delete(inode);
     return held.content;
   }

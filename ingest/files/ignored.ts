@@ -1,11 +1,15 @@
 import type { IgnoredFile, IngestLog } from '../types.ts';
 import type { Entry } from './scan.ts';
 
+/** A refusal that comes again within this time is not logged again. */
+const FORGET_MS = 600_000;
+
 /** The files that are not read, and why: as of the last sweep, and those that are passed over until they change. */
 export class Ignored {
-  private list: IgnoredFile[] = [];
+  private list = new Map<string, IgnoredFile>();
   private readonly passed = new Map<string, { version: string; reason: string }>();
-  private readonly named = new Set<string>();
+  /** When each refusal that was logged stood last, on the monotonic clock in ms. */
+  private readonly named = new Map<string, number>();
   private readonly log: IngestLog;
 
   constructor(log: IngestLog) {
@@ -13,16 +17,17 @@ export class Ignored {
   }
 
   current(): readonly IgnoredFile[] {
-    return this.list;
+    return [...this.list.values()];
   }
 
   /** A sweep begins, with what the scan refused. */
   begin(refused: readonly IgnoredFile[]): void {
-    this.list = [...refused];
+    this.list = new Map(refused.map((each) => [keyOf(each), each]));
   }
 
   add({ source, path }: Pick<IgnoredFile, 'source' | 'path'>, reason: string): void {
-    this.list.push({ source, path, reason });
+    const refusal = { source, path, reason };
+    this.list.set(keyOf(refusal), refusal);
   }
 
   /** Refuses a file in this sweep and in those that follow, until its version changes. */
@@ -39,16 +44,15 @@ export class Ignored {
     return true;
   }
 
-  /** Logs each refusal once, for as long as it lasts. */
+  /** Logs each refusal once, for as long as it lasts. A file that is rewritten now and then is empty for moments. */
   name(): void {
-    const current = new Set(this.list.map(keyOf));
-    for (const refusal of this.list) {
-      const key = keyOf(refusal);
-      if (this.named.has(key)) continue;
-      this.named.add(key);
-      this.log.warn({ file: refusal.path, reason: refusal.reason }, 'this is not read');
+    const now = performance.now();
+    for (const [key, refusal] of this.list) {
+      if (!this.named.has(key))
+        this.log.warn({ file: refusal.path, reason: refusal.reason }, 'this is not read');
+      this.named.set(key, now);
     }
-    for (const key of this.named) if (!current.has(key)) this.named.delete(key);
+    for (const [key, last] of this.named) if (now - last > FORGET_MS) this.named.delete(key);
   }
 }
 

@@ -3,7 +3,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { isSource, type Source } from '../source.ts';
 import type { IgnoredFile } from '../types.ts';
-import { isLogName } from './names.ts';
+import type { IsLog } from './names.ts';
 
 /** What the file system says of a file. */
 export interface FileStat {
@@ -37,12 +37,13 @@ export interface Listing {
 const AT_A_TIME = 64;
 
 /** Lists the log files below `logs`, and what is there and is not read. Folders that vanish meanwhile are left out. */
-export async function scan(logs: string): Promise<Listing> {
+export async function scan(logs: string, isLog: IsLog): Promise<Listing> {
   const listing: Listing = { found: [], refused: [] };
   const root = await realpath(logs).catch(() => logs);
   for (const entry of await list(logs)) {
-    if (hidden(entry.name)) continue;
-    if (!isSource(entry.name)) {
+    if (isHidden(entry.name)) {
+      await nameHidden(listing, logs, null, entry.name);
+    } else if (!isSource(entry.name)) {
       refuse(
         listing,
         null,
@@ -52,7 +53,7 @@ export async function scan(logs: string): Promise<Listing> {
     } else if (entry.isSymbolicLink()) {
       await followLink(listing, root, entry.name, entry.name);
     } else if (entry.isDirectory()) {
-      await walk(listing, root, logs, entry.name, entry.name);
+      await walk({ listing, root, logs, isLog, source: entry.name }, entry.name);
     } else {
       refuse(
         listing,
@@ -66,15 +67,51 @@ export async function scan(logs: string): Promise<Listing> {
 }
 
 /** The place of this path, relative to `logs`; null where no log is read, or a symbolic link is on the way. */
-export async function placeOf(logs: string, path: string): Promise<Place | null> {
+export async function placeOf(logs: string, path: string, isLog: IsLog): Promise<Place | null> {
   const [source = '', ...rest] = path.split('/');
-  if (!isSource(source) || rest.some(hidden) || !isLogName(rest.at(-1) ?? '')) return null;
+  if (!isSource(source) || rest.some(isHidden) || !isLog(source, rest.join('/'))) return null;
   try {
     const folder = dirname(path);
     const isStraight = (await realpath(join(logs, folder))) === join(await realpath(logs), folder);
     return isStraight ? { source, path } : null;
   } catch {
     return null;
+  }
+}
+
+/** A file that was found by its inode, wherever it is. */
+export interface FoundFile extends FileStat {
+  /** Relative to the logs folder, with `/`. */
+  readonly path: string;
+}
+
+/**
+ * Looks for regular files with these inodes (`device:inode`), under any name in any folder below `logs`, hidden ones with them. Does not
+ * follow symbolic links. Gives the first path of each.
+ */
+export async function findInodes(
+  logs: string,
+  inodes: ReadonlySet<string>,
+): Promise<Map<string, FoundFile>> {
+  const found = new Map<string, FoundFile>();
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const files: string[] = [];
+    for (const entry of await list(join(logs, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) files.push(path);
+    }
+    for (let i = 0; i < files.length; i += AT_A_TIME)
+      for (const file of await Promise.all(files.slice(i, i + AT_A_TIME).map(statOf)))
+        if (file && inodes.has(file.inode) && !found.has(file.inode)) found.set(file.inode, file);
+    if (found.size === inodes.size) break;
+  }
+  return found;
+
+  async function statOf(path: string): Promise<FoundFile | null> {
+    const stats = await lstat(join(logs, path), { bigint: true }).catch(() => null);
+    return stats?.isFile() ? { path, ...fileStat(stats) } : null;
   }
 }
 
@@ -89,23 +126,33 @@ export function fileStat(stats: BigIntStats): FileStat {
   };
 }
 
-async function walk(listing: Listing, root: string, logs: string, source: Source, folder: string) {
+interface Walk {
+  readonly listing: Listing;
+  /** The logs folder, and where it really is. */
+  readonly logs: string;
+  readonly root: string;
+  readonly isLog: IsLog;
+  readonly source: Source;
+}
+
+async function walk(walked: Walk, folder: string): Promise<void> {
+  const { listing, root, logs, isLog, source } = walked;
   const entries = await list(join(logs, folder), (error) =>
     refuse(listing, source, folder, unlisted(folder, error)),
   );
   const files: string[] = [];
   for (const entry of entries) {
-    if (hidden(entry.name)) continue;
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) await walk(listing, root, logs, source, path);
+    if (isHidden(entry.name)) await nameHidden(listing, logs, source, path);
+    else if (entry.isDirectory()) await walk(walked, path);
     else if (entry.isSymbolicLink()) await followLink(listing, root, source, path);
     else if (!entry.isFile()) refuse(listing, source, path, 'it is not a regular file');
-    else if (!isLogName(entry.name))
+    else if (!isLog(source, path.slice(source.length + 1)))
       refuse(
         listing,
         source,
         path,
-        'its name is not one of a log (.ndjson, .jsonl, .json, .log, then a rotation suffix, then .gz)',
+        `its name is not one of a log (.ndjson, .jsonl, .json or .log, then a rotation suffix, then .gz): TAILPOND_FILES=${source}=${entry.name} has it read`,
       );
     else files.push(path);
   }
@@ -152,8 +199,23 @@ function unlisted(path: string, { code }: NodeJS.ErrnoException): string | null 
   return code === 'ENOENT' ? null : `it cannot be read (${code})`;
 }
 
-function hidden(name: string): boolean {
+function isHidden(name: string): boolean {
   return name.startsWith('.');
+}
+
+/** A pushed body that is still being written to its file. */
+const PART_NAME = /\/\.[0-9a-f]{32}\.part$/;
+
+/** A program that replaces a file writes a hidden one first, which is soon renamed. */
+const SOON_MS = 2000;
+
+/** Refuses a hidden folder, or a hidden file with something in it. `.gitkeep` is empty, and nobody waits for its lines. */
+async function nameHidden(listing: Listing, logs: string, source: Source | null, path: string) {
+  if (PART_NAME.test(path)) return;
+  const stats = await lstat(join(logs, path)).catch(() => null);
+  if (!stats || Date.now() - stats.ctimeMs < SOON_MS) return;
+  if (stats.isDirectory() || stats.size > 0)
+    refuse(listing, source, path, 'it is hidden: its name begins with a dot');
 }
 
 function refuse(listing: Listing, source: Source | null, path: string, reason: string | null) {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../files/content.ts';
+import { DOCUMENT_BYTES, isDocument } from '../files/document.ts';
 import type { Ignored } from '../files/ignored.ts';
-import { isGzip, rotationRank } from '../files/names.ts';
+import { kindOf, mayBePacked } from '../files/packed-kinds.ts';
 import type { FileState, IngestLog, Sink } from '../types.ts';
 import type { IngestWaits } from '../waits.ts';
 import { type Facts, factsOf } from './facts.ts';
@@ -13,7 +14,7 @@ import type { TrackedFiles } from './tracked-files.ts';
 
 type Known = ReturnType<Streams['known']>;
 
-/** The order of decisions: which files are looked at, and which decisions are taken. */
+/** Four passes: same inode, same path, everything else, older copies. Each names the files that it looks at, and the decisions that it takes. */
 const PASSES: readonly {
   readonly concerns: (known: Known) => boolean;
   readonly takes: (decision: Decision) => boolean;
@@ -36,7 +37,11 @@ export class SinkError extends Error {}
 /** A file that is being put back also grows within so many sweeps: where storing takes long, its bytes come while nobody looks. */
 const AT_REST_SWEEPS = 4;
 
-const PARTED = 'file diverged from the file it appeared to copy; tailing it separately';
+const DOCUMENT =
+  'it is one JSON document over many lines; write each object into a line of its own, as `jq -c .[]` does';
+const PARTED = 'file differs from the log that it appeared to copy; reading it from its start';
+const WAITING =
+  'it begins like another log, and is too short to tell from it; it is read when it differs, or has not grown for some seconds';
 const RESTARTED =
   'file holds other bytes than those read before at its path; reading it from its start';
 const OLDER =
@@ -84,11 +89,7 @@ export class Decisions {
     this.waits = waits;
   }
 
-  /**
-   * Decides what the files are that can be told by now, and looks at the copies. First those are told that are the file of a
-   * stream, by their inode and then by their path; older copies come last: what one seems to be a part of may be held whole by another
-   * file.
-   */
+  /** Decides on all undecided files, and on the copies whose decision has lost its ground. */
   async decideAll(now: number): Promise<void> {
     for (const file of this.files.values())
       if (file.copy && this.isCopyInDoubt(file)) this.files.doubt(file);
@@ -125,12 +126,10 @@ export class Decisions {
   ): Promise<void> {
     if (!file.undecided) return;
     if (file.judged === file.version) return this.nameIncomplete(file, now);
-    if (!file.content && this.files.isFull()) {
-      // There is nothing to tell of an empty file; else it is open from now on, so that it is seen at once when it grows.
-      if (file.size === 0) return;
-      if (!this.streams.hasAny(file.state, file.state.id))
-        return this.files.become(file, file.state);
-    }
+    if (file.waiting === file.version && !this.hasWaited(file, now))
+      return this.ignored.add(file.state, WAITING);
+    // An empty file is opened as long as handles are left, so that its growth is seen at once.
+    if (file.size === 0 && !file.content && this.files.isFull()) return;
     const content = await this.files.open(file);
     // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
     if (!content) return this.files.untrack(file);
@@ -148,25 +147,61 @@ export class Decisions {
     takes: (decision: Decision) => boolean,
     now: number,
   ): Promise<void> {
-    const start = Buffer.alloc(content.gzip ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
+    const start = Buffer.alloc(content.packed ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
     const length = await content.read(start, 0);
-    if (length === 0 && !content.gzip) return;
+    if (length === 0 && !content.packed) return;
+    if (!content.packed && (await this.isPacked(file, start.subarray(0, length), now))) return;
+    if (await this.isDocument(file, content, start.subarray(0, length), now)) return;
     const facts = await factsOf(file, content, start.subarray(0, length), {
       streams: this.streams,
       files: this.files,
       recent: this.files.recent,
       open: (other) => this.files.open(other),
+      now,
     });
     if (!facts) return;
-    const decision = identify({ size: facts.size }, facts.candidates);
-    if (takes(decision)) await this.apply(file, content, decision, facts, now);
+    const decision = identify(facts, facts.candidates);
+    if (!takes(decision)) return;
+    await this.apply(file, content, decision, facts, now);
+    if (!file.undecided && !file.copy) this.files.begin(file, start.subarray(0, length));
+  }
+
+  /**
+   * Whether a file is packed that was opened as text: it was empty then, and is opened again. Formats that are not read are refused. Fewer
+   * bytes than tell the format wait for more.
+   */
+  private async isPacked(file: TrackedFile, start: Uint8Array, now: number): Promise<boolean> {
+    const kind = kindOf(start);
+    if (kind?.unpack) await this.files.release(file);
+    else if (kind)
+      await this.files.refuse(
+        file,
+        `it is packed as ${kind.name}: unpack it, or pack it with gzip`,
+      );
+    return kind !== null || (mayBePacked(start) && !this.hasWaited(file, now));
+  }
+
+  /** Whether a file is a JSON document over many lines, which is refused, or too short to tell. */
+  private async isDocument(
+    file: TrackedFile,
+    content: Content,
+    start: Uint8Array,
+    now: number,
+  ): Promise<boolean> {
+    let is = isDocument(start);
+    if (is && start.length === HEAD_BYTES) {
+      const more = Buffer.alloc(DOCUMENT_BYTES);
+      is = isDocument(more.subarray(0, await content.read(more, 0)));
+    }
+    if (is) await this.files.refuse(file, DOCUMENT);
+    return is ?? !this.hasWaited(file, now);
   }
 
   private async apply(
     file: TrackedFile,
     content: Content,
     decision: Decision,
-    { candidates, size, start }: Facts,
+    { candidates, size }: Facts,
     now: number,
   ): Promise<void> {
     const { source, path, inode, birth } = file.state;
@@ -178,44 +213,42 @@ export class Decisions {
     if (decision.kind === 'continue') {
       const stream = this.streams.get(decision.id);
       if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
-      const before = this.files.get(decision.id);
+      const holder = this.files.get(decision.id);
       const same = stream.inode === inode && stream.finished === file.version;
       const state = { ...stream, ...place, finished: same ? stream.finished : null };
       if (!isDeepStrictEqual(state, stream)) await this.files.recordUnlessNew([state]);
-      if (before) await this.files.untrack(before);
+      if (holder?.entry) this.files.meetAgain(holder);
+      else if (holder) await this.files.untrack(holder);
       this.files.become(file, state);
       if (stream.path !== path)
         this.log.info({ file: path, before: stream.path, offset: state.offset }, 'file goes on');
       return;
     }
+    const hasWaited = this.hasWaited(file, now);
+    if (decision.kind === 'wait' && !hasWaited) {
+      file.copy = null;
+      file.waiting = file.version;
+      return this.ignored.add(file.state, WAITING);
+    }
     if (decision.kind === 'resume') {
-      const { of, at } = decision;
-      const other = this.files.get(of);
-      // As long as the other one may be truncated before what both hold was taken of it.
-      if (other && other.state.offset < at) {
-        const part = { of, relation: 'rotation', equal: at, isPart: true } as const;
-        return this.becomeCopy(file, part);
-      }
-      // It is still being put back, or has stopped short of what was read.
-      if (decision.isOpen && !isAtRest(file, now, this.waits.atRest)) return;
+      // It may still be on its way back.
+      if (decision.isOpen && !hasWaited) return;
       const state = await this.resumed(decision, content, place);
       if (state.offset > 0) {
         const original = this.streams.get(decision.of);
         const facts = { file: path, original: original?.path, offset: state.offset };
         await this.sink.record([state], []);
         this.files.become(file, state);
-        if (other) this.log.info(facts, PARTED);
-        else if (state.offset !== size)
+        if (state.offset !== size)
           this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
         return;
       }
     }
-    const others = candidates.filter(
-      ({ relation }) => relation !== 'rotation' && relation !== 'other-rotation',
-    );
+    if (file.copy)
+      this.log.info({ file: path, original: this.streams.get(file.copy.of)?.path }, PARTED);
+    const others = candidates.filter(({ relation }) => relation !== 'same-start');
     const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
     this.restarts.push({ path, known, truncated: file.truncated !== null });
-    this.streams.begin(file.state.id, start);
     this.files.become(file, { ...file.state, ...UNREAD });
   }
 
@@ -234,14 +267,13 @@ export class Decisions {
 
   private becomeCopy(
     file: TrackedFile,
-    { of, relation, equal, isPart }: Omit<Extract<Decision, { kind: 'copy' }>, 'kind'>,
+    { of, equal, isPart }: Omit<Extract<Decision, { kind: 'copy' }>, 'kind'>,
   ): void {
-    const original = this.files.get(of)?.state;
+    const original = this.streams.get(of);
     if (file.copy?.of !== of)
       this.log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
     const taken = Math.min(equal, original?.offset ?? 0);
-    const byName = relation === 'other-rotation' ? relation : 'rotation';
-    file.copy = { of, relation: byName, equal, taken, versions: this.versionsOf(file, of, equal) };
+    file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
     if (!isPart) this.files.settle(file);
   }
 
@@ -268,16 +300,25 @@ export class Decisions {
   }
 
   /**
-   * Changes whenever a copy has to be compared anew: with it, when its original is another, and until all that was compared was taken
-   * of it. The original may be rewritten before; from then on that is seen there. A `.gz`, which has to be unpacked for it, is compared
-   * when the original has become shorter, and at the end.
+   * Changes whenever a copy has to be compared again: when it changed, when another file holds the original, and, until everything that
+   * was compared was read of the original, when that one changed. A packed copy, which has to be unpacked for it, is only compared when
+   * the original has become shorter, and at the end.
    */
   private versionsOf(file: TrackedFile, of: number, equal: number): string {
-    const original = this.files.get(of);
-    if (!original) return '';
-    const isTaken = original.state.offset >= equal;
-    const rests = isTaken || (isGzip(file.state.path) && original.size >= equal);
-    return `${file.version} ${rests ? isTaken : original.version} ${file.entry === null}`;
+    const holder = this.files.get(of);
+    const isKnown = this.streams.get(of) !== undefined;
+    if (!holder) return `${file.version} ${isKnown} ${file.entry === null}`;
+    const isTaken = holder.state.offset >= equal;
+    const rests = isTaken || (file.content?.packed && holder.size >= equal);
+    const { inode } = holder.state;
+    return `${file.version} ${inode} ${rests ? isTaken : holder.version} ${file.entry === null}`;
+  }
+
+  /** Whether a file has waited long enough for more bytes to tell which file it is. A file that no path leads to does not wait. */
+  private hasWaited(file: TrackedFile, now: number): boolean {
+    const { changedAt, unchanged, entry, undecidedSince } = file;
+    const isAtRest = now - changedAt >= this.waits.atRest && unchanged >= AT_REST_SWEEPS;
+    return entry === null || isAtRest || now - undecidedSince >= this.waits.undecided;
   }
 
   private async failed(
@@ -297,21 +338,11 @@ export class Decisions {
 
   private nameIncomplete(file: TrackedFile, now: number): void {
     if (now - file.changedAt > this.waits.incomplete)
-      this.ignored.add(file.state, 'its gzip data ends early; it is read once it is complete');
+      this.ignored.add(file.state, 'its packed data ends early; it is read once it is complete');
   }
 }
 
-function isAtRest({ changedAt, unchanged }: TrackedFile, now: number, restMs: number): boolean {
-  return now - changedAt >= restMs && unchanged >= AT_REST_SWEEPS;
-}
-
-/**
- * Sorts logs before rotated files before packed ones, so that no copy passes for its original; each oldest first. The longest rotated file
- * comes first: of two copies of a log it goes on with what was read, and the other one is a copy of it.
- */
+/** The largest file comes first: smaller ones may be its copies. */
 function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
-  return files.toSorted((a, b) => {
-    const [rank, other] = [rotationRank(a.state.path), rotationRank(b.state.path)];
-    return rank - other || (rank === 1 ? b.size - a.size : 0) || a.mtimeMs - b.mtimeMs;
-  });
+  return files.toSorted((a, b) => b.size - a.size || a.mtimeMs - b.mtimeMs);
 }

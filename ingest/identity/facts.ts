@@ -1,91 +1,130 @@
 import type { Content } from '../files/content.ts';
-import { rotationRank } from '../files/names.ts';
+import type { FileState } from '../types.ts';
 import { compare } from './compare.ts';
-import type { Candidate } from './identify.ts';
+import type { Candidate, Holder, Met } from './identify.ts';
 import { held, stillHolds } from './proofs.ts';
 import type { RecentBytes } from './recent-bytes.ts';
 import type { Streams } from './streams.ts';
+import { tellingBytes } from './telling.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
-/** What `identify` decides by. */
-export interface Facts {
-  readonly size: number | null;
-  /** The first bytes of the file. */
-  readonly start: Uint8Array;
+/** The facts from which `identify` decides. */
+export interface Facts extends Met {
   readonly candidates: readonly Candidate[];
 }
 
-/** All that is known of streams and of the files that hold them. */
+/** The known streams, and the files that hold them. */
 export interface Knowledge {
   readonly streams: Pick<Streams, 'get' | 'of'>;
   readonly files: Pick<ReadonlyMap<number, TrackedFile>, 'get'>;
   readonly recent: RecentBytes;
-  /** The content of a tracked file; null when it cannot be had. */
+  /** Returns the content of a tracked file, or null when it cannot be opened. */
   open(file: TrackedFile): Promise<Content | null>;
+  readonly now: number;
 }
 
-/** Two short contents are compared from their start; of long ones the proofs tell, and what follows the last of them is compared. */
+/** Two short contents are compared from their start. For long ones the proofs are enough, and only the bytes behind the last proof are compared. */
 const WHOLE_BYTES = 1024 * 1024;
+/** A file that grew this recently, in ms, may still get the bytes that a copy of it has already. */
+const GROWS_MS = 1000;
 
-/** Reads what tells which file it is that begins with `start`; null while a file that it is compared with is changing. */
+/** Reads the facts about a file that begins with `start`. Returns null while a file that it is compared with is changing. */
 export async function factsOf(
   file: TrackedFile,
   content: Content,
   start: Uint8Array,
-  { streams, files, recent, open }: Knowledge,
+  knowledge: Knowledge,
 ): Promise<Facts | null> {
+  const { streams, files, recent } = knowledge;
   const { state, copy } = file;
+  const telling = tellingBytes(start);
   const candidates: Candidate[] = [];
-  let size = content.gzip ? null : file.size;
+  let size = content.packed ? null : file.size;
   const relations = streams.of(state, start);
-  // Whatever the names of both are by now, it was a copy of that one.
-  if (copy) relations.set(copy.of, copy.relation);
+  if (copy && !relations.has(copy.of)) relations.set(copy.of, 'same-start');
   for (const [id, relation] of relations) {
     const stream = streams.get(id);
     const holder = files.get(id);
     if (!stream || id === state.id || holder?.copy || holder?.undecided) continue;
-    // It need not be unpacked again.
+    // A packed file that was read to its end is not unpacked again.
     const isFinished = !holder && relation === 'same-file' && stream.finished === file.version;
     const { proven, contradicted, end } = isFinished
       ? { proven: stream.offset, contradicted: false, end: null }
       : await held(content, stream);
     size ??= end;
+    if (content.packed && size === null && proven >= stream.offset)
+      size = await endedAt(content, stream.offset);
+    // A packed log is the archive of another one. If it holds nothing new, it is that one's, however short it is.
+    const isArchive = content.packed && size !== null && size <= stream.offset;
     const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
-    const isOwn = relation === 'same-file' && state.birth !== '' && !stream.gone;
-    const fact = { id, offset: stream.offset, isOwn, proven: known, contradicted };
-    // Two rotated files that are both there may be copies of one log: this one, if it holds nothing else.
-    const isBeside = relation === 'other-rotation' && holder !== undefined && holder.entry !== null;
-    if (isBeside && contradicted) continue;
-    const rotation = relation === 'other-rotation' && !isBeside ? 'rotation' : relation;
+    // Equal inodes identify a file where no birth times are known: the bytes alone would not, for a short one.
+    const isSame = relation === 'same-file' && known >= stream.offset && !stream.gone;
+    const fact = {
+      id,
+      offset: stream.offset,
+      relation,
+      isOwn: isSame && state.birth !== '',
+      contradicted,
+    };
     if (!holder) {
-      // A copy that was made before more was taken of the log than it holds.
-      const endsIn = size !== null && (await recent.endsIn(content, size, id, known));
-      if (endsIn && !contradicted) fact.proven = Math.max(known, size ?? 0);
-      candidates.push({ ...fact, relation: rotation, holder: 'none', compared: null });
+      // A copy that was made before the stream was read further than the copy goes.
+      const endsIn =
+        !contradicted && size !== null && (await recent.endsIn(content, size, id, known));
+      const upTo = endsIn ? Math.max(known, size ?? 0) : known;
+      candidates.push({
+        ...fact,
+        proven: upTo,
+        tells: isSame || isArchive || Math.max(upTo, copy?.of === id ? copy.equal : 0) >= telling,
+        holder: null,
+      });
       continue;
     }
-    // What stands at its path by now is another file: of a log no copy, but of a rotated file, which was held, its original.
-    const isReplaced = relation === 'same-path' && holder.entry !== null;
-    if (isReplaced && rotationRank(state.path) === 0) continue;
-    const other = await open(holder);
-    if (!other) return null;
+    if (contradicted) continue;
     const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;
-    const comparison = await compare(content, other, from);
-    // Truncated or replaced meanwhile: what was compared is not what it held.
-    if (!other.gzip && !(await isIntact(holder, other))) return null;
-    if (content.gzip && comparison.outcome === 'within') size = comparison.equal;
+    const beside = await besideHolder(content, holder, from, knowledge);
+    if (!beside) return null;
+    const { compared } = beside;
+    const isWithin = content.packed && compared.outcome === 'within';
+    if (isWithin) size = compared.equal;
     candidates.push({
       ...fact,
-      relation: isReplaced ? 'rotation' : rotation,
-      holder: holder.entry ? 'path' : 'handle',
-      compared: comparison,
+      proven: known,
+      tells: isSame || isArchive || isWithin || compared.equal >= telling,
+      holder: beside,
     });
   }
-  return { size, start, candidates };
+  return { size, tells: telling !== Number.POSITIVE_INFINITY, candidates };
 }
 
-/** Whether a file holds what was taken of it. */
-export async function isIntact({ state }: TrackedFile, content: Content): Promise<boolean> {
+/** Compares a content with the file that holds a stream. Returns null if that file is changing. */
+async function besideHolder(
+  content: Content,
+  holder: TrackedFile,
+  from: number,
+  { open, now }: Knowledge,
+): Promise<Holder | null> {
+  const other = await open(holder);
+  if (!other) return null;
+  const compared = await compare(content, other, from);
+  // Truncated or replaced meanwhile: these were not the bytes that it held.
+  if (!other.packed && !(await isIntact(holder, other))) return null;
+  return {
+    compared,
+    isListed: holder.entry !== null,
+    grows: now - holder.changedAt < GROWS_MS,
+  };
+}
+
+/** Returns `offset` if a content ends there, else null. */
+async function endedAt(content: Content, offset: number): Promise<number | null> {
+  return (await content.read(Buffer.alloc(1), offset)) === 0 ? offset : null;
+}
+
+/** Whether a file still holds what was read of it. */
+export async function isIntact(
+  { state }: { readonly state: FileState },
+  content: Content,
+): Promise<boolean> {
   const { size } = content.stat();
   return size >= state.offset && (await stillHolds(content, state));
 }

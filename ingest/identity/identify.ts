@@ -1,81 +1,81 @@
 /**
- * Which file is it? Bytes decide; a name or an inode only says whose bytes to compare with.
+ * Decides which file a file is. Bytes decide. Names, paths and inodes only order the logs that it is compared with.
  *
- * A *stream* is a sequence of bytes of which a beginning was taken. A file is met when it stands at a path and is not the file of a
- * stream that is being read: same device, inode and birth. It then
+ * A *stream* is a sequence of bytes of which a beginning was read. A file is compared with each stream of its source that begins like it
+ * (streams.ts). For each of them the file
  *
- *   continues  a stream that no other file holds, if it holds all that was taken of it: renamed while nothing ran, packed, unpacked,
- *              moved to another disk, put back. It is read on from where the stream was left.
- *   is a copy  of a file that is being read, if its name is a rotation of that one's, or that one's is its own with `.gz`, or both are
- *              rotations of one log, and it holds nothing else. It is not read. When the original is truncated, replaced or gone it is
- *              met anew; when the two go on differently, too.
- *   resumes    where it parts from a stream that it begins like. Either no file holds that one whole, and this is an older copy: what is
- *              proven to have been taken is not read again, once it grows no more, since it may be on its way back. Or the file is
- *              not a copy of the one that holds it: they begin alike, as logs with a header do, and it is read on by itself from the
- *              line in which they part.
- *   is new     and read from its start, at once.
+ *   continues  the stream, if it holds everything that was read of it, and no other file holds as much. It is read on from the offset.
+ *              If another file holds the stream and this one is longer, the stream moves here, and the other file becomes a copy.
+ *   is a copy  if it holds nothing but bytes of the stream: of the file that holds it now, or of what was read before that file was gone.
+ *              It is not read.
+ *   resumes    the stream, if it is an older and long copy of one that no file holds. It is read on behind the last proof.
+ *   waits      if it is too short to tell: a banner that many logs begin with (`tells`). It is read whole once it differs, or rests.
+ *   is new     otherwise: it differs from the stream, and is read from byte 0.
  *
- * This module decides, without I/O, from facts that were read before (decisions.ts).
+ * This module has no I/O. facts.ts reads the facts, and decisions.ts acts.
  */
 
 import type { Compared } from './compare.ts';
 import type { Relation } from './streams.ts';
 
-/** The file that was met. */
+/** The file to be identified. */
 export interface Met {
-  /** Bytes that it holds, without NULs at its end; of a `.gz` what it holds unpacked, or null as long as that is not known. */
+  /** Bytes that it holds, without NULs at its end. For a packed file the unpacked bytes, or null while their number is not known. */
   readonly size: number | null;
+  /** Whether its first bytes belong to one log alone: they hold a moment or an id, or are long. */
+  readonly tells: boolean;
 }
 
 /** A stream that the file might hold. */
 export interface Candidate {
   readonly id: number;
-  /** Bytes that were taken of it. */
+  /** Bytes that were read of the stream. */
   readonly offset: number;
-  /** Why it is a candidate: the strongest of what is so. */
   readonly relation: Relation;
-  /** The file held it last, as its inode and birth show, and has not been seen to be truncated or deleted since. */
+  /** The file held the stream last, by inode and birth time, and has not been truncated or deleted since. */
   readonly isOwn: boolean;
-  /** The file holds it up to here at least; and whether it goes on differently before the offset. */
+  /** The file holds the stream at least up to here. */
   readonly proven: number;
+  /** The file differs from the stream between `proven` and `offset`. */
   readonly contradicted: boolean;
-  /** The other file that holds it: one at a path, or one that only a handle leads to. */
-  readonly holder: 'none' | 'path' | 'handle';
-  /** How the file compares with that one, byte by byte; null without one. */
-  readonly compared: Compared | null;
+  /** Whether the bytes that both have in common belong to one log alone: they hold a moment or an id, or are long. */
+  readonly tells: boolean;
+  /** The other file that holds the stream; null if there is none. */
+  readonly holder: Holder | null;
+}
+
+export interface Holder {
+  /** The file compared with it, byte by byte. */
+  readonly compared: Compared;
+  /** It has a path. Otherwise only a handle leads to it. */
+  readonly isListed: boolean;
+  /** It grew a moment ago, and may be about to get the bytes that the file has beyond it. */
+  readonly grows: boolean;
 }
 
 export type Decision =
-  | {
-      readonly kind: 'continue';
-      readonly id: number;
-      readonly relation: Relation;
-    }
-  | {
-      readonly kind: 'copy';
-      readonly of: number;
-      readonly relation: Relation;
-      readonly equal: number;
-      readonly isPart: boolean;
-    }
-  /** `isOpen`: all that the file holds is of the stream, so it may hold more of it yet. */
+  | { readonly kind: 'continue'; readonly id: number; readonly relation: Relation }
+  /** `equal`: bytes that were compared. `isPart`: there are more to compare. */
+  | { readonly kind: 'copy'; readonly of: number; readonly equal: number; readonly isPart: boolean }
+  /** `isOpen`: everything in the file belongs to the stream, so it may be on its way back. */
   | { readonly kind: 'resume'; readonly of: number; readonly at: number; readonly isOpen: boolean }
+  | { readonly kind: 'wait'; readonly of: number }
   | { readonly kind: 'new' };
 
-/** A file at a known path that goes on differently is an older copy all the same if so much of it is proven. */
-const MOST = 3 / 4;
+/** A copy of at least so many bytes of a lost stream is taken for that stream restored from a backup. Banners are shorter. */
+const RESTORED_BYTES = 4096;
 
-const RELATIONS = ['same-file', 'same-path', 'unpacked', 'rotation', 'other-rotation'] as const;
-const KINDS = ['continue', 'copy', 'resume'] as const;
+const RELATIONS: readonly Relation[] = ['same-file', 'same-path', 'same-start'];
+const KINDS = ['continue', 'copy', 'resume', 'wait'] as const;
 
 interface Possibility {
   readonly decision: Exclude<Decision, { kind: 'new' }>;
   readonly relation: Relation;
-  /** So many of its bytes speak for it. */
+  /** Bytes that speak for it. */
   readonly bytes: number;
 }
 
-/** Says what a file is: that for which most of its bytes speak, of all the streams that it might hold. */
+/** Returns the decision for which most bytes speak. */
 export function identify(met: Met, candidates: readonly Candidate[]): Decision {
   const [best] = candidates
     .flatMap((candidate) => possibility(met, candidate) ?? [])
@@ -88,34 +88,54 @@ export function identify(met: Met, candidates: readonly Candidate[]): Decision {
   return best?.decision ?? { kind: 'new' };
 }
 
-/** What a file is if it has to do with this stream; null when it has not. */
+/** Returns null if the file has nothing to do with the stream. */
 function possibility(met: Met, candidate: Candidate): Possibility | null {
-  const { id, offset, relation, isOwn, proven, holder, compared } = candidate;
-  const isWhole = proven >= offset;
-  // A file that took the place of the deleted one, with all of its bytes and more.
-  const succeeds = holder === 'handle' && compared?.outcome === 'longer';
-  if (isWhole && (holder === 'none' || succeeds)) {
-    // The file itself goes on with its stream, whatever else begins like it.
-    const bytes = isOwn ? Number.POSITIVE_INFINITY : offset;
-    return { decision: { kind: 'continue', id, relation }, relation, bytes };
-  }
-  if (compared?.outcome === 'within' || compared?.outcome === 'more') {
-    const { equal, outcome } = compared;
-    const isPart = outcome === 'more';
-    return { decision: { kind: 'copy', of: id, relation, equal, isPart }, relation, bytes: equal };
-  }
-  const at = partsAt(met, candidate);
-  const isOpen = holder === 'none' && !candidate.contradicted;
-  return at > 0 ? { decision: { kind: 'resume', of: id, at, isOpen }, relation, bytes: at } : null;
+  const { relation, isOwn, offset } = candidate;
+  const decision = candidate.holder
+    ? besideHolder(candidate, candidate.holder)
+    : withoutHolder(met, candidate);
+  if (!decision) return null;
+  const bytes = {
+    // A file goes on with its own stream, whatever other streams begin like it.
+    continue: isOwn ? Number.POSITIVE_INFINITY : offset,
+    copy: 'equal' in decision ? decision.equal : 0,
+    resume: 'at' in decision ? decision.at : 0,
+    wait: Math.min(offset, candidate.proven),
+  }[decision.kind];
+  return { decision, relation, bytes };
 }
 
-/** Up to where a file is to be taken for a stream that it does not hold whole; 0 when it has nothing to do with it. */
-function partsAt({ size }: Met, candidate: Candidate): number {
-  const { relation, proven, contradicted, holder, compared } = candidate;
-  // Two files are both there, and one begins like the other. Two rotated files that differ are two logs.
-  if (holder !== 'none') return relation === 'rotation' ? (compared?.line ?? 0) : 0;
-  // The same file with fewer bytes, or with others, was truncated; and a log that begins as a packed one does is the next one.
-  if (relation === 'same-file' || relation === 'unpacked') return 0;
-  if (!contradicted) return proven;
-  return relation === 'same-path' && size !== null && proven >= MOST * size ? proven : 0;
+function besideHolder(
+  { id, relation, tells, isOwn, contradicted }: Candidate,
+  { compared, isListed, grows }: Holder,
+): Possibility['decision'] | null {
+  const { outcome, equal } = compared;
+  if (outcome === 'differs' || contradicted) return null;
+  if (outcome === 'longer') {
+    if (!tells && !isOwn) return null;
+    if (isListed && grows) return { kind: 'copy', of: id, equal, isPart: true };
+    return { kind: 'continue', id, relation };
+  }
+  return tells
+    ? { kind: 'copy', of: id, equal, isPart: outcome === 'more' }
+    : { kind: 'wait', of: id };
+}
+
+function withoutHolder(
+  met: Met,
+  { id, relation, offset, proven, contradicted, tells }: Candidate,
+): Possibility['decision'] | null {
+  const wait = { kind: 'wait', of: id } as const;
+  // The stream has no more than a banner, and what the file has behind it may belong to another log.
+  if (proven >= offset && !tells) return met.tells ? null : wait;
+  if (proven >= offset) return { kind: 'continue', id, relation };
+  // It was truncated, or rewritten in place.
+  if (relation === 'same-file') return null;
+  const isRestored = tells && proven >= RESTORED_BYTES;
+  if (contradicted)
+    return isRestored ? { kind: 'resume', of: id, at: proven, isOpen: false } : null;
+  if (isRestored) return { kind: 'resume', of: id, at: proven, isOpen: true };
+  if (tells && met.size !== null && proven >= met.size)
+    return { kind: 'copy', of: id, equal: met.size, isPart: false };
+  return wait;
 }

@@ -7,7 +7,7 @@ export const PROOF_BYTES = 256;
 /** The start of the line that an offset stands in is looked for in so many bytes before it. */
 const LINE_BYTES = 64 * 1024;
 /** Where the start of a file is proven: streams that begin alike, as logs with a header do, are told apart early. */
-const HEADS = [64, 256, 1024];
+export const HEADS: readonly number[] = [64, 256, 1024];
 /** Proofs stand no closer to each other than this. */
 const NEAREST = 64;
 /** The longest start that is proven while its bytes are at hand. */
@@ -44,7 +44,7 @@ export function extended(
   end: number,
 ): readonly Proof[] {
   const offset = base + end;
-  const places = new Set(base === 0 ? HEADS : []);
+  const places = new Set<number>(base === 0 ? HEADS : []);
   const endOfLine = (at: number) => base + block.lastIndexOf(NEWLINE, at - base - 1) + 1;
   for (let back = NEAREST; offset - back > base + from; back *= 2)
     places.add(endOfLine(offset - back)).add(endOfLine(offset - back - back / 2));

@@ -1,34 +1,32 @@
-import { folderOf, namesOf, originalsOf, rotationRank } from '../files/names.ts';
+import { folderOf, nameOf } from '../files/names.ts';
 import type { Entry } from '../files/scan.ts';
 import type { FileState, Proof } from '../types.ts';
-import { proofAt } from './proofs.ts';
+import { HEADS, PROOF_BYTES, proofAt } from './proofs.ts';
 
-/**
- * Why a file might hold a stream, the strongest first: its inode, its path, its path with `.gz`, a name that a rotation makes of the
- * stream's, a name that is another rotation of the same log. Of two files that are both there the last makes a copy, and nothing else.
- */
-export type Relation = 'same-file' | 'same-path' | 'unpacked' | 'rotation' | 'other-rotation';
+/** Why a file might hold a stream: its inode, its path, or its first bytes. The strongest comes first. */
+export type Relation = 'same-file' | 'same-path' | 'same-start';
 
-/** The streams that are known, and those that a file might hold: found by what was indexed of them, never by a walk over all. */
+/** The known streams, indexed by file, path and first bytes. No lookup walks over all of them. */
 export interface Streams {
   readonly size: number;
-  /** An id that no stream has had. */
+  /** Returns an id that no stream has had. */
   newId(): number;
   get(id: number): FileState | undefined;
   /** The ids, in the order in which the streams became known. */
   ids(): Iterable<number>;
-  /** Remembers a stream in place of what was known of it; `unlinked`: no path leads to its file. */
-  put(state: FileState, unlinked?: boolean): void;
+  /** Replaces what is known of a stream. */
+  put(state: FileState): void;
   remove(id: number): void;
-  /** Notes the first bytes of a stream that is put next and of which nothing was taken: a copy may come before its first batch. */
+  /** Notes the first bytes of the file that holds a stream, 1024 of them or all. */
   begin(id: number, start: Uint8Array): void;
-  /** The streams that a file might hold whose first bytes are `start`: 1024 of them, or all. */
+  /**
+   * Returns the streams that a file might hold whose first bytes are `start`, 1024 of them or all: 64 of those that begin like it, with
+   * those of its folder and of similar names first.
+   */
   of(place: Place, start: Uint8Array): Map<number, Relation>;
-  /** Whether `of` would give any stream but that of `id`, whatever the first bytes are. */
-  hasAny(place: Place, id: number): boolean;
-  /** Whether a stream was held by this inode, and whether one was at this path: others than that of `id`. */
+  /** Whether another stream than that of `id` was held by this inode, and whether one was at this path. */
   known(place: Place, id: number | null): { inode: boolean; path: boolean };
-  /** The streams that were held by a file: its inode and birth. */
+  /** The streams that were held by a file with this inode and birth time. */
   ofFile(place: Omit<Place, 'path'>): readonly number[];
   /** The streams that were held at a path. */
   at(place: Pick<Place, 'source' | 'path'>): readonly number[];
@@ -36,29 +34,34 @@ export interface Streams {
 
 export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
 
-/** So many of the streams that begin alike are looked at: the last ones. */
-const MOST = 16;
-/** As many as the first proof of a stream covers (proofs.ts). */
-const START_BYTES = 64;
+/** Of streams that begin like a file, so many are compared with it. Of more, the last 1000 are put in order for it. */
+const MOST = 64;
+const MOST_SORTED = 1000;
+const NEWLINE = 0x0a;
+const [SHORTEST_HEAD = 0] = HEADS;
+
+/** A beginning of a stream: its length and a digest of its last bytes. */
+type Head = Pick<Proof, 'at' | 'hash'>;
 
 export function createStreams(): Streams {
   const states = new Map<number, FileState>();
-  const starts = new Map<number, Proof>();
+  /** Beginnings of the files that hold the streams, from their bytes: a file may be longer than what was read of it. */
+  const starts = new Map<number, readonly Head[]>();
   const keysById = new Map<number, readonly string[]>();
   const idsByKey = new Map<string, Set<number>>();
-  /** What the first proofs of the streams under a name cover, and how many there are of each. */
-  const firstProofs = new Map<string, Map<string, number>>();
+  /** How many streams of a source are known by a head that is shorter than all of HEADS, by its length. */
+  const shortHeads = new Map<string, Map<number, number>>();
+  let lastId = 0;
 
-  const count = (key: string, by: number) => {
-    const [name, cover] = key.split('\n');
-    if (name === undefined || cover === undefined) return;
-    const counts = firstProofs.get(name) ?? new Map<string, number>();
-    const [length = ''] = cover.split(':');
-    const now = (counts.get(length) ?? 0) + by;
-    if (now > 0) counts.set(length, now);
-    else counts.delete(length);
-    if (counts.size > 0) firstProofs.set(name, counts);
-    else firstProofs.delete(name);
+  const countShort = (key: string, by: number) => {
+    const [source = '', kind, at] = key.split('\n');
+    const length = Number(at);
+    if (kind !== 'ends' || length >= SHORTEST_HEAD) return;
+    const lengths = shortHeads.get(source) ?? new Map<number, number>();
+    shortHeads.set(source, lengths);
+    const count = (lengths.get(length) ?? 0) + by;
+    if (count > 0) lengths.set(length, count);
+    else lengths.delete(length);
   };
 
   const unindex = (id: number) => {
@@ -66,16 +69,42 @@ export function createStreams(): Streams {
       const ids = idsByKey.get(key);
       ids?.delete(id);
       if (ids?.size === 0) idsByKey.delete(key);
-      count(key, -1);
+      countShort(key, -1);
     }
     keysById.delete(id);
   };
 
-  let lastId = 0;
+  const index = (state: FileState) => {
+    const keys = [
+      fileKey(state),
+      ...(state.birth === '' ? [] : [bornKey(state)]),
+      pathKey(state),
+      ...startKeys(state, starts.get(state.id) ?? []),
+    ];
+    if (keysById.get(state.id)?.join() === keys.join()) return;
+    unindex(state.id);
+    keysById.set(state.id, keys);
+    for (const key of keys) {
+      const ids = idsByKey.get(key);
+      if (ids) ids.add(state.id);
+      else idsByKey.set(key, new Set([state.id]));
+      countShort(key, 1);
+    }
+  };
 
-  const hasOther = (key: string, id: number | null): boolean => {
-    for (const each of idsByKey.get(key) ?? []) if (each !== id) return true;
-    return false;
+  const idsOf = (key: string) => [...(idsByKey.get(key) ?? [])];
+  const hasOther = (key: string, id: number | null) => idsOf(key).some((each) => each !== id);
+
+  /** Streams that end within the first bytes of the file, or go on like it; and if the file ends there, those that are longer. */
+  const likeStart = (source: string, start: Uint8Array): number[] => {
+    const short = [...(shortHeads.get(source)?.keys() ?? [])];
+    const heads = HEADS.filter((at) => at <= start.length);
+    const ids = [...short, ...heads]
+      .filter((at) => at <= start.length)
+      .flatMap((at) => idsOf(headKey(source, 'ends', headAt(start, at))));
+    ids.push(...idsOf(headlessKey(source)));
+    const last = heads.at(-1) ?? start.lastIndexOf(NEWLINE) + 1;
+    return last === 0 ? ids : [...ids, ...idsOf(headKey(source, 'longer', headAt(start, last)))];
   };
 
   return {
@@ -91,129 +120,113 @@ export function createStreams(): Streams {
       unindex(id);
     },
     begin(id, start) {
-      const length = Math.min(start.length, START_BYTES);
-      starts.set(id, proofAt(start, length, length));
+      starts.set(id, headsOf(start));
+      const state = states.get(id);
+      if (state) index(state);
     },
-    put(state, unlinked = false) {
+    put(state) {
       lastId = Math.max(lastId, state.id);
       states.set(state.id, state);
-      if (state.offset > 0) starts.delete(state.id);
-      const keys = keysOf(state, unlinked, starts.get(state.id));
-      if (keysById.get(state.id)?.join() === keys.join()) return;
-      unindex(state.id);
-      keysById.set(state.id, keys);
-      for (const key of keys) {
-        const ids = idsByKey.get(key);
-        if (ids) ids.add(state.id);
-        else idsByKey.set(key, new Set([state.id]));
-        count(key, 1);
-      }
+      index(state);
     },
     of({ source, path, inode, birth }, start) {
       const found = new Map<number, Relation>();
-      const add = (key: string, relation: Relation, most = MOST) => {
-        for (const id of [...(idsByKey.get(key) ?? [])].slice(-most))
-          if (!found.has(id)) found.set(id, relation);
+      const add = (ids: readonly number[], relation: Relation) => {
+        for (const id of ids) if (!found.has(id)) found.set(id, relation);
       };
-      for (const key of fileKeys({ source, inode, birth })) add(key, 'same-file');
-      add(pathKey({ source, path }), 'same-path');
-      add(pathKey({ source, path: `${path}.gz` }), 'unpacked');
-      // Streams of its folder first: in others there may be many logs of the same name with the same header.
-      const addByStart = (log: string, relation: Relation) => {
-        for (const name of [inFolder(log, path), log])
-          for (const length of firstProofs.get(name)?.keys() ?? [])
-            if (Number(length) <= start.length)
-              add(firstKey(name, proofAt(start, Number(length), Number(length))), relation);
-      };
-      for (const original of originalsOf(path)) {
-        const name = `${source} ${original}`;
-        // All: they are open, and so no more than there are handles.
-        add(unlinkedKey(name, path), 'rotation', Number.POSITIVE_INFINITY);
-        add(`${name} ${folderOf(path)}`, 'rotation');
-        add(`${name} unlinked`, 'rotation');
-        addByStart(name, 'rotation');
-      }
-      if (rotationRank(path) === 0) return found;
-      const [, log] = namesOf(path);
-      addByStart(`${source} ${log}`, 'other-rotation');
-      addByStart(unreadName(source, log), 'other-rotation');
+      for (const key of fileKeys({ source, inode, birth })) add(idsOf(key), 'same-file');
+      add(idsOf(pathKey({ source, path })).slice(-MOST), 'same-path');
+      const alike = likeStart(source, start).filter((id) => !found.has(id));
+      const pathOf = (id: number) => states.get(id)?.path ?? '';
+      const nearest =
+        alike.length <= MOST
+          ? alike
+          : alike
+              .slice(-MOST_SORTED)
+              .map((id) => ({ id, nearness: nearness(path, pathOf(id)) }))
+              .sort((a, b) => b.nearness - a.nearness || b.id - a.id)
+              .slice(0, MOST)
+              .map(({ id }) => id);
+      add(nearest, 'same-start');
       return found;
-    },
-    hasAny(place, id) {
-      const names = originalsOf(place.path).map((original) => `${place.source} ${original}`);
-      const { source, path } = place;
-      const keys = [...fileKeys(place), pathKey(place), pathKey({ source, path: `${path}.gz` })];
-      for (const name of names) keys.push(`${name} ${folderOf(place.path)}`, `${name} unlinked`);
-      const [, log] = namesOf(place.path);
-      if (rotationRank(place.path) > 0) names.push(`${source} ${log}`, unreadName(source, log));
-      return keys.some((key) => hasOther(key, id)) || names.some((name) => firstProofs.has(name));
     },
     known(place, id) {
       const inode = fileKeys(place).some((key) => hasOther(key, id));
       return { inode, path: hasOther(pathKey(place), id) };
     },
-    ofFile: (place) => fileKeys(place).flatMap((key) => [...(idsByKey.get(key) ?? [])]),
-    at: (place) => [...(idsByKey.get(pathKey(place)) ?? [])],
+    ofFile: (place) => fileKeys(place).flatMap(idsOf),
+    at: (place) => idsOf(pathKey(place)),
   };
 }
 
-/**
- * A stream of which nothing was taken is looked for in its folder, since there is nothing else to know it by; and in all folders, too,
- * once its file is unlinked: what has packed it may have moved it before.
- */
-function keysOf(
-  { source, path, inode, birth, offset, proofs }: FileState,
-  unlinked: boolean,
-  start: Proof | undefined,
-): string[] {
-  const first = proofs[0];
-  const names = namesOf(path).map((name) => `${source} ${name}`);
-  const unread = unreadName(source, namesOf(path)[1]);
+/** A stream is found by its longest head, and a file that is shorter than that by the others. */
+function startKeys({ source, offset, proofs }: FileState, start: readonly Head[]): string[] {
+  const [first] = proofs;
+  const proven = proofs.filter(({ at }) => HEADS.includes(at)).filter(isHead);
+  const heads = new Map([...start, ...proven].map((head) => [head.at, head]));
+  if (heads.size === 0 && first && first.at === offset && isHead(first)) heads.set(first.at, first);
+  const sorted = [...heads.values()].sort((a, b) => a.at - b.at);
+  const longest = sorted.at(-1);
+  if (!longest) return offset > 0 ? [headlessKey(source)] : [];
   return [
-    birth === '' ? unbornKey(source, inode) : `${inode} ${birth}`,
-    ...(birth === '' ? [] : [bornKey(source, inode)]),
-    pathKey({ source, path }),
-    ...(start ? [inFolder(unread, path), unread].map((name) => firstKey(name, start)) : []),
-    ...names.flatMap((name) =>
-      offset > 0 && first
-        ? [firstKey(inFolder(name, path), first), firstKey(name, first)]
-        : unlinked
-          ? [unlinkedKey(name, path), `${name} unlinked`]
-          : [`${name} ${folderOf(path)}`],
-    ),
+    headKey(source, 'ends', longest),
+    ...sorted.slice(0, -1).map((head) => headKey(source, 'longer', head)),
   ];
 }
 
-/** An inode that is used again has another birth; where that is not known of both, it says something within one source alone. */
-function fileKeys({ source, inode, birth }: Omit<Place, 'path'>): string[] {
-  const unborn = unbornKey(source, inode);
-  return birth === '' ? [unborn, bornKey(source, inode)] : [`${inode} ${birth}`, unborn];
+/** The heads of a file: as far as each of its first lines goes that are shorter than all of HEADS, those of HEADS, or all of it. */
+function headsOf(start: Uint8Array): Head[] {
+  if (start.length === 0) return [];
+  const places = HEADS.filter((at) => at <= start.length);
+  if (places.length === 0) places.push(start.length);
+  for (let at = 0; at >= 0 && at < SHORTEST_HEAD; at = start.indexOf(NEWLINE, at) + 1 || -1)
+    if (at > 0) places.push(at);
+  return [...new Set(places)].map((at) => headAt(start, at));
 }
 
-function unbornKey(source: string, inode: string): string {
-  return `${source} ${inode} unborn`;
+function headAt(start: Uint8Array, at: number): Head {
+  return proofAt(start.subarray(0, at), at);
 }
 
-function bornKey(source: string, inode: string): string {
-  return `${source} ${inode} born`;
+function isHead({ at, length }: Proof): boolean {
+  return length === Math.min(at, PROOF_BYTES);
+}
+
+/** How close two paths are: in one folder, then by how many characters their names have in common at both ends. */
+function nearness(path: string, other: string): number {
+  const [name, its] = [nameOf(path), nameOf(other)];
+  const most = Math.min(name.length, its.length);
+  let before = 0;
+  while (before < most && name[before] === its[before]) before++;
+  let behind = 0;
+  while (behind < most - before && name.at(-1 - behind) === its.at(-1 - behind)) behind++;
+  return (folderOf(path) === folderOf(other) ? 1000 : 0) + before + behind;
+}
+
+/** An inode that is used again has another birth time. Where one is not known, the inode identifies a file within its source alone. */
+function fileKeys(place: Omit<Place, 'path'>): string[] {
+  return place.birth === ''
+    ? [fileKey(place), bornKey(place)]
+    : [fileKey(place), fileKey({ ...place, birth: '' })];
+}
+
+function fileKey({ source, inode, birth }: Omit<Place, 'path'>): string {
+  return birth === '' ? `${source}\nunborn\n${inode}` : `\nfile\n${inode} ${birth}`;
+}
+
+function bornKey({ source, inode }: Omit<Place, 'path'>): string {
+  return `${source}\nborn\n${inode}`;
 }
 
 function pathKey({ source, path }: Pick<Place, 'source' | 'path'>): string {
-  return `${source} ${path}`;
+  return `${source}\nat\n${path}`;
 }
 
-function unlinkedKey(name: string, path: string): string {
-  return `${name} unlinked ${folderOf(path)}`;
+/** Stores of older versions do not say how a stream begins: any file of its source may hold it. */
+function headlessKey(source: string): string {
+  return `${source}\nheadless`;
 }
 
-function unreadName(source: string, log: string): string {
-  return `${source} unread ${log}`;
-}
-
-function inFolder(name: string, path: string): string {
-  return `${name} in ${folderOf(path)}`;
-}
-
-function firstKey(name: string, { at, hash }: Proof): string {
-  return `${name}\n${at}:${hash}`;
+function headKey(source: string, kind: 'ends' | 'longer', { at, hash }: Head): string {
+  return `${source}\n${kind}\n${at}\n${hash}`;
 }

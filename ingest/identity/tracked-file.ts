@@ -1,5 +1,4 @@
 import type { Content } from '../files/content.ts';
-import { isGzip } from '../files/names.ts';
 import type { Entry, FileStat } from '../files/scan.ts';
 import type { HoleScan, LongLine } from '../tail/tail.ts';
 import type { FileState } from '../types.ts';
@@ -8,12 +7,14 @@ import type { FileState } from '../types.ts';
 export interface TrackedFile {
   /** The stream that it holds, with what batches on their way will have taken. */
   state: FileState;
-  /** How much of the stream is committed, and the version of a `.gz` of which all is. */
+  /** How much of the stream is committed, and the version of a packed file of which all is. */
   committed: number;
   committedVersion: string | null;
   /** As last seen at a path; null once no path leads to it. */
   entry: Entry | null;
   content: Content | null;
+  /** It holds gzip data, as far as it was opened. */
+  packed: boolean;
   size: number;
   version: string;
   /** The version that was read to its end: until it changes there is nothing to take. */
@@ -24,8 +25,14 @@ export interface TrackedFile {
   hole: HoleScan | null;
   /** Its name was another file's when it was to be opened: the next sweep tells where it is. */
   missing: boolean;
-  /** It was met, and it is not told yet which file it is: it is not read. */
+  /** It was met, and nothing tells yet which file it is: it is not read. */
   undecided: boolean;
+  /** Since when, on the monotonic clock in ms. */
+  undecidedSince: number;
+  /** The version whose first bytes are known to `Streams`. */
+  begun: string | null;
+  /** The version that was too short to tell which file it is. */
+  waiting: string | null;
   /** The stream that it held before it was truncated or replaced. */
   truncated: number | null;
   /** Set while it is a copy, which is not read: of which file, and what of both was compared. */
@@ -41,8 +48,6 @@ export interface TrackedFile {
 
 interface Compared {
   readonly of: number;
-  /** By another rotation of the same log it is a copy only while it holds nothing else (identify.ts). */
-  readonly relation: 'rotation' | 'other-rotation';
   /** So many bytes are equal; and so many of those had been taken of the original by then. */
   readonly equal: number;
   readonly taken: number;
@@ -63,6 +68,7 @@ export function trackedFile(state: FileState, entry: Entry, now: number): Tracke
     committedVersion: state.finished,
     entry,
     content: null,
+    packed: false,
     size,
     version,
     exhausted: state.finished === version ? version : null,
@@ -71,6 +77,9 @@ export function trackedFile(state: FileState, entry: Entry, now: number): Tracke
     hole: null,
     missing: false,
     undecided: true,
+    undecidedSince: now,
+    begun: null,
+    waiting: null,
     truncated: null,
     copy: null,
     mtimeMs,
@@ -87,7 +96,7 @@ export function observe(file: TrackedFile, at: FileStat, now: number): void {
   if (file.long && at.size < file.long.scanned) file.long = null;
   if (file.hole && at.size < file.hole.scanned) file.hole = null;
   // A packed file that was read to its end is not unpacked again when it was only renamed.
-  if (isGzip(file.state.path) && bytesOf(at.version) === bytesOf(file.version)) {
+  if (file.packed && bytesOf(at.version) === bytesOf(file.version)) {
     if (file.exhausted === file.version) file.exhausted = at.version;
     if (file.committedVersion === file.version) file.committedVersion = at.version;
   }
@@ -103,7 +112,7 @@ function bytesOf(version: string): string {
   return version.slice(0, version.lastIndexOf(':'));
 }
 
-/** Bytes that are not committed; of a `.gz`, until all of it is, its own. A copy has none: another file holds them. */
+/** Bytes that are not committed; of a packed file, until all of it is, its own. A copy has none: another file holds them. */
 export function backlogBytes(file: TrackedFile): number {
   return bytesBehind(file, file.committed, file.committedVersion === file.version);
 }
@@ -115,7 +124,7 @@ export function untakenBytes(file: TrackedFile): number {
 
 function bytesBehind(file: TrackedFile, offset: number, finished: boolean): number {
   if (file.copy) return 0;
-  if (isGzip(file.state.path)) return finished ? 0 : file.size;
+  if (file.packed) return finished ? 0 : file.size;
   // NULs that reach to the end are not there yet, and a hole that was scanned holds nothing.
   const hole = file.hole ? Math.min(file.hole.scanned, file.size) - file.hole.start : 0;
   return Math.max(0, file.size - hole - offset);

@@ -2,7 +2,6 @@ import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Handles } from '../files/handles.ts';
 import type { Ignored } from '../files/ignored.ts';
-import { isGzip } from '../files/names.ts';
 import type { Entry } from '../files/scan.ts';
 import type { Source } from '../source.ts';
 import type { FileState, IngestLog, Sink } from '../types.ts';
@@ -10,6 +9,9 @@ import { UNREAD } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { createStreams, type Place, type Streams } from './streams.ts';
 import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
+
+/** The first bytes of a stream that no file holds: what was read of it tells it from others. */
+const NOTHING = Buffer.alloc(0);
 
 /** Streams that no file holds are remembered, the last ones first. */
 const MOST_REMEMBERED = 100_000;
@@ -67,7 +69,7 @@ export class TrackedFiles {
     const id = this.streams.newId();
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
     const file = trackedFile(state, entry, now);
-    file.content = content;
+    this.hand(file, content);
     this.byId.set(id, file);
     this.doubt(file);
     this.remember(state);
@@ -111,7 +113,7 @@ export class TrackedFiles {
     file.committed = state.offset;
     file.committedVersion = state.finished;
     file.exhausted = state.finished === file.version ? file.version : null;
-    file.judged = file.long = file.hole = file.truncated = null;
+    file.judged = file.waiting = file.long = file.hole = file.truncated = null;
     this.byId.set(state.id, file);
     this.settle(file);
     this.remember(state);
@@ -119,18 +121,25 @@ export class TrackedFiles {
 
   /** Its bytes are not those that were read: it was truncated or replaced, and is met anew. */
   async replaced(file: TrackedFile): Promise<void> {
-    const { source, path, inode, birth } = file.state;
     await this.leave([file]);
+    this.meetAgain(file).truncated = file.state.offset > 0 ? file.state.id : null;
+  }
+
+  /** Tracks a file as one that was just met: another file holds its stream, or none. */
+  meetAgain(file: TrackedFile): TrackedFile {
+    if (this.byId.get(file.state.id) === file) this.byId.delete(file.state.id);
+    this.settle(file);
     const id = this.streams.newId();
+    const { source, path, inode, birth } = file.state;
     const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
-    const truncated = file.state.offset > 0 ? file.state.id : null;
     const fresh = {
       ...file,
       state,
       copy: null,
       exhausted: null,
       judged: null,
-      truncated,
+      waiting: null,
+      truncated: null,
       long: null,
       hole: null,
       committed: 0,
@@ -139,6 +148,7 @@ export class TrackedFiles {
     this.byId.set(id, fresh);
     this.remember(state);
     this.doubt(fresh);
+    return fresh;
   }
 
   /** Lets files go that no path leads to; their streams stay known. Other states are recorded along with theirs. */
@@ -157,6 +167,7 @@ export class TrackedFiles {
     for (const { file, gone } of left) {
       this.byId.delete(gone.id);
       this.settle(file);
+      this.streams.begin(gone.id, NOTHING);
       if (gone.offset > 0) this.remember(gone);
       else this.forgetState(gone.id);
     }
@@ -167,14 +178,15 @@ export class TrackedFiles {
     file.content = null;
     this.byId.delete(file.state.id);
     this.settle(file);
+    this.streams.begin(file.state.id, NOTHING);
     if (file.state.offset === 0) this.forgetState(file.state.id);
   }
 
   /** Reading failed: the file is named, and met again at the next sweep; a `.gz` only when it has changed. */
   async fail(file: TrackedFile, error: NodeJS.ErrnoException): Promise<void> {
-    if (isGzip(file.state.path)) return this.refuse(file, unreadable(file.state.path, error));
+    if (file.packed) return this.refuse(file, unreadable(file, error));
     await this.untrack(file);
-    this.ignored.add(file.state, unreadable(file.state.path, error));
+    this.ignored.add(file.state, unreadable(file, error));
     this.ignored.name();
   }
 
@@ -200,7 +212,14 @@ export class TrackedFiles {
     observe(file, file.content.stat(), this.disk.now());
   }
 
+  /** Notes the first bytes of a file, 1024 of them or all. */
+  begin(file: TrackedFile, start: Uint8Array): void {
+    file.begun = file.version;
+    this.streams.begin(file.state.id, start);
+  }
+
   doubt(file: TrackedFile): void {
+    if (!file.undecided) file.undecidedSince = this.disk.now();
     file.undecided = true;
     this.doubted.add(file);
   }
@@ -219,7 +238,7 @@ export class TrackedFiles {
   }
 
   remember(state: FileState): void {
-    this.streams.put(state, this.byId.get(state.id)?.entry === null);
+    this.streams.put(state);
   }
 
   forgetState(id: number): void {
@@ -269,8 +288,24 @@ export class TrackedFiles {
       file.missing = true;
       return null;
     }
-    file.content = content;
+    this.hand(file, content);
     return content;
+  }
+
+  private hand(file: TrackedFile, content: Content | null): void {
+    file.content = content;
+    file.packed = content?.packed ?? file.packed;
+  }
+
+  /** Opens a file at a path that is not listed, if a handle is left for it. Its stream remembers the path. */
+  async openStray(file: TrackedFile, path: string): Promise<void> {
+    if (this.isFull()) return;
+    const content = await this.openPath({ source: file.state.source, path });
+    if (!content) return;
+    if (!isOf(content, file.state)) return content.close();
+    this.hand(file, content);
+    this.log.info({ file: path }, 'file moved away; reading it to its end');
+    this.advance(file, { ...file.state, path });
   }
 
   async openPath(entry: Pick<Entry, 'source' | 'path'>): Promise<Content | null> {
@@ -289,9 +324,9 @@ export class TrackedFiles {
     file.content = null;
   }
 
-  /** Keeps the number of open handles bounded; the files that have rested longest are closed. */
-  async closeIdle(): Promise<void> {
-    const surplus = this.handles.surplus();
+  /** Keeps the number of open handles bounded, with `room` for so many more. Closes the files that have rested longest. */
+  async closeIdle(room = 0): Promise<void> {
+    const surplus = this.handles.surplus(room);
     if (surplus === 0) return;
     const open = [...this.byId.values()].filter((file) => file.content);
     const idle = open.filter(
@@ -317,6 +352,6 @@ function isOf(content: Content, { inode, birth }: Pick<Place, 'inode' | 'birth'>
   return at.inode === inode && at.birth === birth;
 }
 
-function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {
-  return `it cannot be ${isGzip(path) ? 'unpacked' : 'read'} (${code ?? message})`;
+function unreadable({ packed }: TrackedFile, { code, message }: NodeJS.ErrnoException): string {
+  return `it cannot be ${packed ? 'unpacked' : 'read'} (${code ?? message})`;
 }

@@ -1,18 +1,21 @@
+import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import { Handles } from '../files/handles.ts';
 import { HeldFiles } from '../files/held-open.ts';
 import { Ignored } from '../files/ignored.ts';
-import { isGzip } from '../files/names.ts';
 import type { Entry, Listing } from '../files/scan.ts';
 import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
 import type { IngestWaits } from '../waits.ts';
 import { Decisions } from './decisions.ts';
 import { isIntact } from './facts.ts';
+import { HEAD_BYTES } from './proofs.ts';
 import { observe, type TrackedFile } from './tracked-file.ts';
 import { TrackedFiles } from './tracked-files.ts';
 
 /** A listing is made anew so often while files come during it. */
 const MOST_LISTINGS = 3;
+/** After a start, so many files that were moved to names that are not read are opened in a sweep, where all handles are taken. */
+const STRAYS_AT_ONCE = 50;
 
 /**
  * Keeps track of which files there are, and which stream each holds. A tracked file is
@@ -33,6 +36,8 @@ export class Tracker {
   private readonly disk: Disk;
   private readonly log: IngestLog;
   private readonly waits: IngestWaits;
+  /** The streams whose files may have been moved while nothing ran; null before the first sweep. */
+  private strays: number[] | null = null;
 
   constructor(
     disk: Disk,
@@ -90,6 +95,7 @@ export class Tracker {
     const unlinked = new Set([...before, ...deleted]);
     for (const { entry, content } of await this.held.unlinked(unlinked, inodes))
       this.files.track(entry, content, now).entry = null;
+    await this.followStrays(inodes, now);
     await this.decisions.decideAll(now);
     await this.decisions.nameRestarts(restarts);
     this.files.boundMemory();
@@ -167,8 +173,62 @@ export class Tracker {
         gone.push(file);
       }
     }
-    await this.files.drop(gone, moved);
+    const strays = await this.findStrays(gone, now);
+    await this.files.drop(
+      gone.filter((file) => !strays.has(file)),
+      moved,
+    );
     return claimed;
+  }
+
+  /**
+   * Looks for files whose names are no longer listed, as `app.log.old` is not. Opens those that have something to be read, for which those
+   * that were read give their handles back. Returns the files that are there, some of which may wait for a handle.
+   */
+  private async findStrays(gone: readonly TrackedFile[], now: number): Promise<Set<TrackedFile>> {
+    const strays = new Set<TrackedFile>();
+    if (gone.length === 0) return strays;
+    const read = this.files.isFull() ? [...this.files.values()].filter(isReadAndUnlisted) : [];
+    const inodes = [...gone, ...read].map(({ state }) => state.inode);
+    const found = await this.disk.find(new Set(inodes));
+    for (const file of [...read, ...gone]) {
+      const there = found.get(file.state.inode);
+      if (there?.birth !== file.state.birth) continue;
+      strays.add(file);
+      observe(file, there, now);
+      if (file.state.path !== there.path)
+        this.files.advance(file, { ...file.state, path: there.path });
+      if (file.exhausted === file.version) await this.files.release(file);
+      else await this.files.openStray(file, there.path);
+    }
+    return strays;
+  }
+
+  /** Meets, after a start, the files whose logs were moved to such names while nothing ran. */
+  private async followStrays(listed: ReadonlySet<string>, now: number): Promise<void> {
+    this.strays ??= [...this.files.streams.ids()].filter((id) => {
+      const stream = this.files.streams.get(id);
+      return stream && !stream.gone && !this.files.get(id) && !listed.has(stream.inode);
+    });
+    if (this.strays.length === 0) return;
+    await this.files.closeIdle(STRAYS_AT_ONCE);
+    if (this.files.isFull()) return;
+    const streams = this.strays.flatMap((id) => this.files.streams.get(id) ?? []);
+    const found = await this.disk.find(new Set(streams.map(({ inode }) => inode)));
+    this.strays = [];
+    for (const { id, source, inode, birth, offset } of streams) {
+      const there = found.get(inode);
+      if (!there || there.birth !== birth || there.size === offset) continue;
+      if (this.files.get(id) || this.files.isTracked({ ...there, source })) continue;
+      if (this.files.isFull()) {
+        this.strays.push(id);
+        continue;
+      }
+      const file = this.files.track({ source, ...there }, null, now);
+      await this.files.openStray(file, there.path);
+      if (file.content) file.entry = null;
+      else await this.files.untrack(file);
+    }
   }
 
   /**
@@ -177,14 +237,23 @@ export class Tracker {
    */
   private async verify(): Promise<void> {
     for (const file of [...this.files.values()]) {
-      const { copy, undecided, version, exhausted, state } = file;
-      if (copy || undecided || version === exhausted) continue;
-      if (state.offset === 0 || isGzip(state.path)) continue;
+      const { copy, undecided, version, exhausted, state, packed } = file;
+      if (copy || undecided || version === exhausted || packed) continue;
+      if (state.offset === 0 && file.begun === version) continue;
       const content = await this.files.open(file);
       if (!content) continue;
-      if (await isIntact(file, content)) await this.files.closeSurplus(file);
-      else await this.files.replaced(file);
+      if (state.offset > 0 && !(await isIntact(file, content))) await this.files.replaced(file);
+      else if (state.offset < HEAD_BYTES && file.begun !== version) await this.begin(file, content);
+      else await this.files.closeSurplus(file);
     }
+  }
+
+  /** A log of which little was read may have been rewritten: another file may be a copy of what it holds now. */
+  private async begin(file: TrackedFile, content: Content): Promise<void> {
+    const start = Buffer.alloc(HEAD_BYTES);
+    const length = await content.read(start, 0);
+    this.files.begin(file, start.subarray(0, length));
+    await this.files.closeSurplus(file);
   }
 
   private renamed(file: TrackedFile, { source, path, birth }: Entry): FileState {
@@ -192,6 +261,10 @@ export class Tracker {
     this.files.advance(file, { ...file.state, source, path, birth });
     return file.state;
   }
+}
+
+function isReadAndUnlisted({ entry, content, undecided, exhausted, version }: TrackedFile) {
+  return !entry && content !== null && !undecided && exhausted === version;
 }
 
 /** Whether an entry is the file that is tracked: as long as a handle is open its inode is not used again. */

@@ -1,7 +1,12 @@
-import { defineSources, type LineFormat, type Source } from '../../ingest/index.ts';
+import {
+  defineSources,
+  type LineFormat,
+  type NamePatterns,
+  type Source,
+} from '../../ingest/index.ts';
 import { WAITS, type Waits } from '../waits.ts';
 import { nearestOf } from './nearest-name.ts';
-import { forAll, memberLists, ofEach, sourceNames } from './parse.ts';
+import { forAll, memberLists, namePatterns, ofEach, sourceNames } from './parse.ts';
 import { SETTINGS, type ServiceMeans, type Setting, TEST_WAITS, type Values } from './settings.ts';
 
 const PREFIX = 'TAILPOND_';
@@ -30,6 +35,8 @@ export interface Config {
   readonly tokens: string | null;
   /** The folder of the operator's own endpoints; null for none. */
   readonly endpoints: string | null;
+  /** Names of further logs. */
+  readonly files: NamePatterns;
   readonly lineFormat: Readonly<Record<Source, LineFormat>>;
   /** The project of lines that name none; null: they have none. */
   readonly defaultProject: Readonly<Record<Source, string | null>>;
@@ -118,6 +125,7 @@ function configOf({
   rateLimit,
   columns,
   defaultProject,
+  files,
   lineFormat,
   sources: _defined,
   clickhouseUrl: urls,
@@ -137,6 +145,7 @@ function configOf({
     tokens: values.tokens,
     endpoints: values.endpoints,
     corsOrigin: values.corsOrigin,
+    files: files ?? namePatterns.none(),
     lineFormat: ofEach(lineFormat ?? forAll<LineFormat>('json')),
     defaultProject: ofEach(defaultProject ?? forAll<string | null>(null)),
     keepMs: ofEach(retention ?? forAll(Infinity)),

@@ -1,4 +1,4 @@
-import { allSources, isSource, type Source } from '../../ingest/index.ts';
+import { allSources, isSource, type NamePatterns, type Source } from '../../ingest/index.ts';
 
 // What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is not one.
 
@@ -111,6 +111,25 @@ export function sourceNames(text: string): Source[] | null {
   const areOnce = new Set(names).size === names.length;
   return isRight && areOnce && names.length <= MAX_SOURCES ? names : null;
 }
+
+/** A pattern of file names: characters of a path that is relative and not hidden. */
+const NAME_PATTERN = /^(?![./])(?!.*(?:^|\/)\.)[^,=\\{}!()]{1,128}$/;
+const MAX_PATTERNS = 64;
+
+/** Patterns of file names, of all sources and of single ones: `*.txt,nginx_logs=access_log,nginx_logs=*.out`. */
+export function namePatterns(text: string): NamePatterns | null {
+  const lists = namePatterns.none();
+  const parts = text.split(',');
+  for (const part of parts) {
+    const at = part.indexOf('=');
+    const [name, pattern] = [part.slice(0, Math.max(0, at)).trim(), part.slice(at + 1).trim()];
+    if ((at >= 0 && !isSource(name)) || !NAME_PATTERN.test(pattern)) return null;
+    for (const source of at >= 0 ? [name] : allSources()) lists[source]?.push(pattern);
+  }
+  return parts.length <= MAX_PATTERNS ? lists : null;
+}
+namePatterns.none = (): Record<Source, string[]> =>
+  Object.fromEntries(allSources().map((source) => [source, []]));
 
 /** Names of members that a path can hold, and that need no quotes. */
 const MEMBER = /^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*$/;

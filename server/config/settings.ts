@@ -8,6 +8,7 @@ import {
   duration,
   interval,
   memberLists,
+  namePatterns,
   onOrOff,
   origin,
   orOff,
@@ -129,6 +130,16 @@ export const SETTINGS = [
     parse: sourceNames,
     description:
       'Sources of your own beside the built-in ones, each with a folder, a table and a view of its name: nginx_logs,worker_logs.',
+  },
+  {
+    name: 'TAILPOND_FILES',
+    key: 'files',
+    default: '',
+    expected:
+      'patterns of file names, each perhaps with its source, such as *.txt,nginx_logs=access_log',
+    parse: namePatterns,
+    description:
+      'Further names of log files, for all sources or for single ones, with * and ?: *.txt,nginx_logs=access_log. Rotated and packed files of such names are read, too.',
   },
   {
     name: 'TAILPOND_LINE_FORMAT',

@@ -163,7 +163,7 @@ describe('files that change between a kill -9 and the next start', () => {
         const header = `header ${'x'.repeat(4200)}`;
         for (const path of [alike, other]) {
           setup.expectedLines.bad(header);
-          writeFileSync(path, `${header}\n`);
+          writeFileSync(path, `${header}\n${setup.lines(1)}`);
         }
         const [original, copy] = [setup.at('original.log'), setup.at('copy.log')];
         const lines = Array.from({ length: 20 }, () => setup.expectedLines.line());
@@ -180,7 +180,6 @@ describe('files that change between a kill -9 and the next start', () => {
             appendFileSync(alike, setup.lines(3));
             appendFileSync(other, setup.lines(7));
             copyFileSync(original, copy);
-            for (const line of lines) setup.expectedLines.copied(line);
             copyFileSync(original, `${original}.1`);
             // In part it was read, and the rest is in the `.gz` alone.
             appendFileSync(packed, setup.lines(300));
@@ -196,7 +195,8 @@ describe('files that change between a kill -9 and the next start', () => {
           async (service) => {
             await settles(service, setup, SOURCES);
             expect((await ledger(service, 'realtime_logs')).refused).to.deep.equal([]);
-            // Each goes on by itself.
+            // Each goes on by itself, and the copy is another log then.
+            for (const line of lines) setup.expectedLines.copied(line);
             for (const path of [alike, other, original, copy, packed])
               appendFileSync(path, setup.lines(2));
             appendFileSync(setup.at('hard.log'), setup.lines(5, 'realtime_logs'));

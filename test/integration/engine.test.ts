@@ -335,14 +335,15 @@ describe('engine: the schema', () => {
       writeFileSync(join(sql, 'source', 'table.sql'), 'select 1');
       // One stored and one rejected line, as that version wrote them.
       const line = 'x'.repeat(5000);
-      const first = '{"id":"1"}\n';
+      const first = '{"id":"1","timestamp":"2026-11-20T10:00:00Z"}\n';
+      const { length } = first;
       const hash = createHash('sha1').update(first).digest('hex');
       appendFileSync(
         join(sql, 'schema', '0001_tables.sql'),
         `insert into rejected values ('edge_logs', 'b', 0, 5000, 'it is not a JSON object', '${line}'::blob, now()::timestamp);
           insert into edge_logs values ('1', now()::timestamp, null, '', null, now()::timestamp, null, null, null);
-          insert into files values (1, 'edge_logs', 'edge_logs/a.ndjson', '0:0', 11, 11, '${hash}', 11, '${hash}', false, null, false, null, now()::timestamp);
-          update ledger set lines = 2, rows = 1, rejected = 1, bytes = 11 where source = 'edge_logs';`,
+          insert into files values (1, 'edge_logs', 'edge_logs/a.ndjson', '0:0', ${length}, ${length}, '${hash}', ${length}, '${hash}', false, null, false, null, now()::timestamp);
+          update ledger set lines = 2, rows = 1, rejected = 1, bytes = ${length} where source = 'edge_logs';`,
       );
       await withStore(data, async () => {}, { sql });
       await withIngest(data, async ({ store, write, lines, ledger }) => {

@@ -22,6 +22,7 @@ import {
   allSources,
   type IgnoredFile,
   type Ingest,
+  type NamePatterns,
   type Source,
   startIngest,
 } from '../../ingest/index.ts';
@@ -110,6 +111,8 @@ export interface StoreSettings {
   readonly memory?: number;
   /** Members of metadata that get columns beside the built-in ones. */
   readonly members?: Readonly<Record<Source, readonly string[]>>;
+  /** Names of further logs. */
+  readonly files?: NamePatterns;
   /** The clocks for storage times and for retention; by default the machine's. */
   readonly storeClock?: StoreClock;
   /** Changes to what the service waits for, ms. */
@@ -248,7 +251,14 @@ export async function withIngest<T>(
       const warnings: Ingesting['warnings'][number][] = [];
       const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) });
       const ingest = await startIngest(
-        { logs, staging: store.staging, maxLine, log, waits: waitsOf(settings) },
+        {
+          logs,
+          staging: store.staging,
+          maxLine,
+          names: settings.files ?? {},
+          log,
+          waits: waitsOf(settings),
+        },
         store.sink,
       );
       try {

@@ -78,6 +78,20 @@ async function settles(ingesting: Ingesting, ids: readonly string[]): Promise<vo
 }
 let marks = 0;
 
+/** Appends lines to a file, ten a second, until `action` is over. */
+async function whileGrowing(file: string, action: () => Promise<unknown>): Promise<void> {
+  let count = 0;
+  const timer = setInterval(() => appendFileSync(file, line(`grown-${count++}`)), 100);
+  await action().finally(() => clearInterval(timer));
+}
+
+function holdsTwice(ingesting: Ingesting, id: string): Promise<void> {
+  return eventually(async () => {
+    const found = (await idsOf(ingesting)).filter((each) => each === id);
+    expect(found).to.deep.equal([id, id]);
+  });
+}
+
 /** A line without a newline is soon taken, and a deleted file soon let go. */
 const SOON = { waits: { quiet: 300, deleted: 300 } };
 
@@ -319,7 +333,7 @@ describe('which file it is', () => {
       });
     })).timeout(300_000);
 
-  it('reads on in two files with the same header, each from the line in which they differ', () =>
+  it('reads two files with the same header whole, once they differ, whatever their names', () =>
     withFolder(async (data) => {
       const [first, second] = [at(data, 'app.log'), at(data, 'app-1.log')];
       const header = line('header');
@@ -328,11 +342,151 @@ describe('which file it is', () => {
         writeFileSync(second, header);
         await settles(ingesting, ['header', 'a0', 'a1', 'a2']);
         appendFileSync(second, line('b0'));
-        await settles(ingesting, ['header', 'a0', 'a1', 'a2', 'b0']);
+        await settles(ingesting, ['header', 'header', 'a0', 'a1', 'a2', 'b0']);
         appendFileSync(first, line('a3'));
         appendFileSync(second, line('b1'));
         unlinkSync(second);
-        await settles(ingesting, ['header', 'a0', 'a1', 'a2', 'a3', 'b0', 'b1']);
+        await settles(ingesting, ['header', 'header', 'a0', 'a1', 'a2', 'a3', 'b0', 'b1']);
+      });
+    }));
+
+  for (const isDown of [false, true])
+    it(`reads the banner of each worker${isDown ? ', over a stop' : ''}, and names who waits`, () =>
+      withFolder(async (data) => {
+        const banner = '{"id":"boot","msg":"boot"}\n';
+        const workers = [1, 2, 3].map((n) => at(data, `w-${n}.log`));
+        const boots = workers.map(() => 'boot');
+        const waiting = (ingesting: Ingesting) =>
+          ingesting.refused().filter(({ reason }) => /begins like another log/.test(reason));
+        await withIngest(data, async (ingesting) => {
+          for (const worker of workers) writeFileSync(worker, banner);
+          await settles(ingesting, ['boot']);
+          await eventually(() => expect(waiting(ingesting).length).to.equal(2));
+          if (isDown) return;
+          for (const [n, worker] of workers.entries()) appendFileSync(worker, line(`${n}`));
+          await settles(ingesting, [...boots, '0', '1', '2']);
+          expect(waiting(ingesting)).to.deep.equal([]);
+        });
+        if (isDown)
+          for (const [n, worker] of workers.entries()) appendFileSync(worker, line(`${n}`));
+        await withIngest(data, (ingesting) => settles(ingesting, [...boots, '0', '1', '2']));
+      }));
+
+  it('reads a file whole that begins like another log and rests', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async (ingesting) => {
+          for (const name of ['a.log', 'b.log']) writeFileSync(at(data, name), '{"id":"boot"}\n');
+          await settles(ingesting, ['boot', 'boot']);
+        },
+        { waits: { atRest: 300 } },
+      ),
+    ));
+
+  it('reads a busy file whose banner was that of a log that is gone', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'w.log');
+        const banner = '{"id":"boot","msg":"boot"}\n';
+        writeFileSync(file, banner);
+        await settles(ingesting, ['boot']);
+        unlinkSync(file);
+        writeFileSync(file, banner);
+        await whileGrowing(file, () => holdsTwice(ingesting, 'boot'));
+      }),
+    ));
+
+  it('reads a busy file that may be an older copy which is put back, after a time', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async (ingesting) => {
+          const file = at(data, 'app.log');
+          const ids = lines('kept', 1000);
+          writeFileSync(file, text(ids));
+          await settles(ingesting, ids);
+          unlinkSync(file);
+          writeFileSync(file, text(ids.slice(0, 500)));
+          await whileGrowing(file, () =>
+            eventually(async () => expect(await idsOf(ingesting)).to.include('grown-0')),
+          );
+        },
+        { waits: { undecided: 1000 } },
+      ),
+    ));
+
+  it('stores once what was taken without its newline, and what a longer copy has behind it', () =>
+    withFolder(async (data) => {
+      const file = at(data, 'app.log');
+      const ids = ['a', 'b', 'c', 'd'];
+      await withIngest(
+        data,
+        async (ingesting) => {
+          writeFileSync(file, text(['a', 'b']).trimEnd());
+          await settles(ingesting, ['a', 'b']);
+          writeFileSync(`${file}.1`, text(ids));
+          await settles(ingesting, ids);
+        },
+        SOON,
+      );
+      await withIngest(data, (ingesting) => settles(ingesting, ids));
+    }));
+
+  for (const moved of ['app.log.old', 'kept/app.bak', '../app.log.moved', '.hidden'])
+    for (const isDown of [false, true])
+      it(`reads to its end what is moved to ${moved}${isDown ? ' while nothing runs' : ''}`, () =>
+        withFolder(async (data) => {
+          const file = at(data, 'app.log');
+          mkdirSync(at(data, 'kept'));
+          writeFileSync(file, line('a'));
+          const ids = ['a', 'b', 'c'];
+          await withIngest(data, async (ingesting) => {
+            await settles(ingesting, ['a']);
+            if (isDown) return;
+            appendFileSync(file, line('b'));
+            renameSync(file, at(data, moved));
+            writeFileSync(file, line('c'));
+            await settles(ingesting, ids);
+          });
+          if (isDown) {
+            appendFileSync(file, line('b'));
+            renameSync(file, at(data, moved));
+            writeFileSync(file, line('c'));
+          }
+          await withIngest(data, (ingesting) => settles(ingesting, ids));
+        }));
+
+  it(`reads to its end what is moved while nothing runs, beside more logs than handles ${SLOW}`, () =>
+    withFolder(async (data) => {
+      const others = lines('other', 600);
+      mkdirSync(at(data, 'others'));
+      for (const id of others) writeFileSync(at(data, `others/${id}.log`), line(id));
+      const file = at(data, 'app.log');
+      writeFileSync(file, line('a'));
+      await withIngest(data, (ingesting) => settles(ingesting, [...others, 'a']));
+      appendFileSync(file, line('b'));
+      renameSync(file, `${file}.old`);
+      await withIngest(data, (ingesting) => settles(ingesting, [...others, 'a', 'b']));
+    }));
+
+  it(`reads to its end what is moved to a name that is not read, of more logs than handles ${SLOW}`, () =>
+    withFolder(async (data) => {
+      const logs = Array.from({ length: 700 }, (_, n) => at(data, `${n}/app.log`));
+      const write = (prefix: string) => {
+        for (const [n, log] of logs.entries()) appendFileSync(log, line(`${prefix}-${n}`));
+        return logs.map((_, n) => `${prefix}-${n}`);
+      };
+      for (const log of logs) mkdirSync(dirname(log));
+      const before = write('before');
+      await withIngest(data, async (ingesting) => {
+        await settles(ingesting, before);
+        const last = write('last');
+        for (const log of logs) renameSync(log, `${log}.old`);
+        const after = write('after');
+        await settles(ingesting, [...before, ...last, ...after]);
+        const { sources } = ingesting.ingest.status();
+        expect(sources.find(({ source }) => source === SOURCE)?.pendingBytes).to.equal(0);
       });
     }));
 
@@ -659,7 +813,7 @@ describe('which file it is', () => {
         await eventually(() =>
           expect(ingesting.refused().map(({ reason }) => reason)).to.have.members([
             'its name is not UTF-8',
-            'it cannot be unpacked (bytes behind its gzip data)',
+            'it cannot be unpacked (bytes behind its packed data)',
           ]),
         );
       });

@@ -124,9 +124,9 @@ describe('a line of a file', () => {
 
   it('is rejected, and leaves its neighbours alone, when it is half an object', () =>
     refuses([
+      '{"id":"no"',
       '{',
       '}',
-      '{"id":"no"',
       '{"id":',
       '{"id"',
       '{"metadata":[',

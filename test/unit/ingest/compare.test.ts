@@ -6,7 +6,7 @@ import { compare } from '../../../ingest/identity/compare.ts';
 function contentOf(text: string, leaves = ''): Content {
   const bytes = Buffer.from(text);
   return {
-    gzip: false,
+    packed: false,
     stat: () => {
       throw new Error('it is not asked for');
     },

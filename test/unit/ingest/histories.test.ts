@@ -36,6 +36,25 @@ describe('every history of a log and its rotation, with inodes that are used aga
       }
   });
 
+  it('of a log that is rewritten after it was met, read, copied and truncated: every line once', async () => {
+    const linesOf = (log: string, count: number) =>
+      Array.from(
+        { length: count },
+        (_, n) =>
+          `{"timestamp":"2026-11-20T10:00:00Z","id":"${log} ${n}","text":"${'x'.repeat(80)}"}\n`,
+      ).join('');
+    const simulation = new Simulation(true);
+    const { disk } = simulation;
+    disk.append(LOG, linesOf('old', 20));
+    await simulation.meet();
+    disk.write(LOG, Buffer.from(linesOf('new', 5)));
+    expect(await simulation.look(0)).to.equal(null);
+    disk.append(LOG, linesOf('more', 15));
+    disk.write(ROTATED, Buffer.from(disk.text(LOG)));
+    disk.write(LOG, Buffer.alloc(0));
+    expect(await simulation.look()).to.equal(null);
+  });
+
   for (const [how, more] of [
     ['is as long', 0],
     ['is longer', 1000],

@@ -1,18 +1,29 @@
 import type { Content } from '../../../../ingest/files/content.ts';
 import type { Disk } from '../../../../ingest/files/disk.ts';
-import type { Entry, FileStat } from '../../../../ingest/files/scan.ts';
+import type { Entry, FileStat, FoundFile } from '../../../../ingest/files/scan.ts';
 
 interface Inode {
   readonly number: number;
   readonly birth: number;
   /** What it holds; of a `.gz`, unpacked. */
   data: Buffer;
+  /** The longest of what it has held since it was made, or was truncated. */
+  longest: Generation;
   changed: number;
   links: number;
   handles: number;
+  /** Ingest has seen it, and will know it again. */
+  known: boolean;
+}
+
+/** What a file has held, up to its truncation. */
+interface Generation {
+  text: string;
 }
 
 export const SOURCE = 'edge_logs';
+/** A file whose name ends so is not listed. */
+export const UNREAD_NAME = '.old';
 
 /**
  * A folder of one source in memory, whose inode numbers are used again as soon as they are free. Every change takes a ms, and what is
@@ -20,6 +31,7 @@ export const SOURCE = 'edge_logs';
  */
 export class SimulatedDisk implements Disk {
   private readonly files = new Map<string, Inode>();
+  private readonly generations: Generation[] = [];
   private readonly freeNumbers: number[] = [];
   private lastNumber = 0;
   private time = 1;
@@ -51,14 +63,41 @@ export class SimulatedDisk implements Disk {
   /** Makes a file, or gives one other bytes in place. */
   write(name: string, data: Buffer): void {
     const inode = this.files.get(name) ?? this.make(name);
+    if (!data.toString().startsWith(inode.longest.text)) this.beginGeneration(inode);
     inode.data = data;
+    inode.longest.text = data.toString();
     this.touch(inode);
   }
 
   append(name: string, text: string): void {
     const inode = this.files.get(name) ?? this.make(name);
     inode.data = Buffer.concat([inode.data, Buffer.from(text)]);
+    inode.longest.text = inode.data.toString();
     this.touch(inode);
+  }
+
+  /** Ingest has seen all files that are listed. */
+  see(): void {
+    for (const [name, inode] of this.files) inode.known ||= !name.endsWith(UNREAD_NAME);
+  }
+
+  /** Ingest has forgotten the files of which it has read nothing. */
+  forget(hasRead: (text: string) => boolean): void {
+    for (const inode of this.files.values()) inode.known &&= hasRead(inode.data.toString());
+  }
+
+  isKnown(name: string): boolean {
+    return this.files.get(name)?.known ?? false;
+  }
+
+  /** Whether another file has held all that this one holds, and more: what is appended to this one makes it another log. */
+  isBranch(name: string): boolean {
+    const inode = this.files.get(name);
+    const text = this.text(name);
+    return this.generations.some(
+      (each) =>
+        each !== inode?.longest && each.text.length > text.length && each.text.startsWith(text),
+    );
   }
 
   rename(from: string, to: string): void {
@@ -82,15 +121,29 @@ export class SimulatedDisk implements Disk {
     const listing = this.listing;
     this.listing = null;
     if (listing?.isLate) await listing.ended;
+    const found = [...this.files]
+      .filter(([name]) => !name.endsWith(UNREAD_NAME))
+      .map(
+        ([name, inode]): Entry => ({
+          source: SOURCE,
+          path: `${SOURCE}/${name}`,
+          ...this.statOf(inode, name.endsWith('.gz')),
+        }),
+      );
+    await listing?.ended;
+    return { found, refused: [] };
+  };
+
+  find = async (inodes: ReadonlySet<string>): Promise<Map<string, FoundFile>> => {
     const found = [...this.files].map(
-      ([name, inode]): Entry => ({
-        source: SOURCE,
+      ([name, inode]): FoundFile => ({
         path: `${SOURCE}/${name}`,
         ...this.statOf(inode, name.endsWith('.gz')),
       }),
     );
-    await listing?.ended;
-    return { found, refused: [] };
+    return new Map(
+      found.filter(({ inode }) => inodes.has(inode)).map((each) => [each.inode, each]),
+    );
   };
 
   /** The next listing lasts until `ended`: it comes to this folder at once, or late. */
@@ -99,16 +152,17 @@ export class SimulatedDisk implements Disk {
   /** What it changes is changed between two reads. */
   beforeRead: () => void = () => {};
 
-  place = async (path: string) => ({ source: SOURCE, path }) as const;
+  place = async (path: string) =>
+    path.endsWith(UNREAD_NAME) ? null : ({ source: SOURCE, path } as const);
 
   open = async (path: string): Promise<Content> => {
     const inode = this.files.get(path.slice(SOURCE.length + 1));
     if (!inode) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
-    const gzip = path.endsWith('.gz');
+    const packed = path.endsWith('.gz');
     inode.handles++;
     return {
-      gzip,
-      stat: () => this.statOf(inode, gzip),
+      packed,
+      stat: () => this.statOf(inode, packed),
       read: async (target, position) => {
         this.beforeRead();
         return inode.data.copy(target, 0, Math.min(position, inode.data.length));
@@ -130,12 +184,20 @@ export class SimulatedDisk implements Disk {
       number,
       birth: this.time,
       data: Buffer.alloc(0),
+      longest: { text: '' },
       changed: 0,
       links: 1,
       handles: 0,
+      known: false,
     };
+    this.generations.push(inode.longest);
     this.files.set(name, inode);
     return inode;
+  }
+
+  private beginGeneration(inode: Inode): void {
+    inode.longest = { text: '' };
+    this.generations.push(inode.longest);
   }
 
   private touch(inode: Inode): void {
@@ -152,8 +214,8 @@ export class SimulatedDisk implements Disk {
     return inode;
   }
 
-  private statOf({ number, birth, data, changed, links }: Inode, gzip: boolean): FileStat {
-    const size = gzip ? Math.ceil(data.length / 2) + 20 : data.length;
+  private statOf({ number, birth, data, changed, links }: Inode, packed: boolean): FileStat {
+    const size = packed ? Math.ceil(data.length / 2) + 20 : data.length;
     return {
       inode: `1:${number}`,
       birth: this.births ? `${birth}` : '',

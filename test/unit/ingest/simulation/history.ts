@@ -4,10 +4,10 @@ import { Tracker } from '../../../../ingest/identity/tracker.ts';
 import { createRounds } from '../../../../ingest/rounds.ts';
 import type { Batch, FileState, IngestLog, Sink } from '../../../../ingest/types.ts';
 import { INGEST_WAITS } from '../../../../ingest/waits.ts';
-import { SimulatedDisk, SOURCE } from './disk.ts';
+import { SimulatedDisk, SOURCE, UNREAD_NAME } from './disk.ts';
 
-/** The log, its rotation, and what a second program makes of it that rotates it, too. */
-export const [LOG, ROTATED, SECOND] = ['app.log', 'app.log.1', 'app.log.2026-11-20T10'] as const;
+/** A log, and what two programs make of it that rotate it. The names say nothing. */
+export const [LOG, ROTATED, SECOND] = ['app.log', 'kept/20261120-x.json', 'c-17.log'] as const;
 type Name = typeof LOG | typeof ROTATED | typeof SECOND | `${number}/${typeof LOG}`;
 
 /** One step of a history. */
@@ -23,11 +23,12 @@ export interface Step {
     | 'delete'
     | 'create'
     | 'replace'
+    | 'move away'
     | 'restart';
   readonly name: Name;
 }
 
-/** Every file that is made begins with it. */
+/** Every log begins with it. No moment in it tells one log from another. */
 const HEADER =
   '{"id":"header","event_message":"the same bytes in every file, as a CSV header has them"}';
 
@@ -47,6 +48,10 @@ export class Simulation {
   private readonly states = new Map<number, FileState>();
   private readonly made = new Map<string, number>();
   private life: Awaited<ReturnType<Simulation['begin']>> | null = null;
+  /** The first lines behind the banners of all logs that were seen. */
+  private readonly logs = new Set<string>();
+  /** Lines that were moved away before anybody saw them. */
+  private readonly unseen = new Set<string>();
   private sequence = 0;
   private isCopy = false;
   /** A rotated file has got the name of the log. */
@@ -69,7 +74,8 @@ export class Simulation {
     // Each second copy has a name of its own.
     if (step.do === 'second copy') return step.name === LOG && disk.has(LOG) && !disk.has(SECOND);
     // A line that was torn by copying is taken to be the whole one of the original.
-    if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn()) return false;
+    if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn(ROTATED))
+      return false;
     if (step.do === 'truncate') return disk.text(step.name) !== '';
     return disk.has(step.name);
   }
@@ -80,8 +86,8 @@ export class Simulation {
     return this.disk.has(ROTATED) && this.disk.text(LOG).startsWith(read.join(''));
   }
 
-  private isTorn(): boolean {
-    return !/(^|\n)$/.test(this.disk.text(ROTATED));
+  private isTorn(name: Name): boolean {
+    return !/(^|\n)$/.test(this.disk.text(name));
   }
 
   async take(step: Step): Promise<void> {
@@ -89,30 +95,32 @@ export class Simulation {
     const { name } = step;
     switch (step.do) {
       case 'append':
+        this.part(name);
         disk.append(name, `${this.line()}\n`);
         return;
       case 'half':
+        this.part(name);
         disk.append(name, this.line().slice(0, 40));
         return;
       case 'rename':
-        // By the log's own name a copy is not a copy ("Which file is it", docs/lines.md), unless it was known as one before.
-        if (name === ROTATED && this.isCopy)
-          for (const line of linesOf(disk.text(name)))
-            this.made.set(line, (this.made.get(line) ?? 1) + 1);
         this.isBack ||= name === ROTATED;
         disk.rename(name, name === LOG ? ROTATED : LOG);
         return;
       case 'gzip':
+        // What was read of it may be the banner alone.
+        if (linesOf(disk.text(name)).length > 1 || this.isTorn(name)) this.banner(name);
         // gzip -f makes a new file in the place of an old one.
         if (disk.has(`${name}.gz`)) disk.unlink(`${name}.gz`);
         disk.write(`${name}.gz`, Buffer.from(disk.text(name)));
         disk.unlink(name);
         return;
       case 'copy':
+        this.banner(LOG);
         disk.write(ROTATED, Buffer.from(disk.text(LOG)));
         this.isCopy = true;
         return;
       case 'second copy':
+        this.banner(LOG);
         disk.write(SECOND, Buffer.from(disk.text(LOG)));
         return;
       case 'truncate':
@@ -123,14 +131,28 @@ export class Simulation {
         return;
       case 'create':
         disk.append(name, `${HEADER}\n`);
-        this.made.set(HEADER, (this.made.get(HEADER) ?? 0) + 1);
+        this.make(HEADER);
         return;
       case 'replace':
         // As an editor saves a file: a new one takes its place.
+        this.banner(name);
+        this.part(name);
         disk.write(`${name}~`, Buffer.from(`${disk.text(name)}${this.line()}\n`));
         disk.rename(`${name}~`, name);
         return;
+      case 'move away':
+        // To a name that is not read. A log that was not seen before is not read then.
+        if (!disk.isKnown(name)) for (const line of linesOf(disk.text(name))) this.unseen.add(line);
+        disk.rename(name, `${name}${UNREAD_NAME}`);
+        return;
       case 'restart':
+        disk.forget((text) => linesOf(text).some((line) => this.stored.has(line)));
+        // Nothing is remembered of a log that was moved away before its first line was stored.
+        for (const away of disk.names().filter((each) => each.endsWith(UNREAD_NAME))) {
+          const lines = linesOf(disk.text(away));
+          if (!lines.some((line) => this.stored.has(line)))
+            for (const line of lines) this.unseen.add(line);
+        }
         await this.endListing?.();
         await this.life?.tracker.close();
         this.life = null;
@@ -142,12 +164,14 @@ export class Simulation {
     await this.endListing?.();
     this.disk.pass(1100);
     this.life ??= await this.begin();
+    this.disk.see();
     await this.life.tracker.sweep();
   }
 
   /** Lets ingest be told of the names that there are, and no more. */
   async hold(): Promise<void> {
     this.life ??= await this.begin();
+    this.disk.see();
     await this.life.tracker.held.holdAt(this.disk.names().map((name) => `${SOURCE}/${name}`));
   }
 
@@ -181,6 +205,7 @@ export class Simulation {
     if (sweeps > 0) this.disk.pass(1100);
     this.life ??= await this.begin();
     const { tracker, rounds, storing } = this.life;
+    if (sweeps > 0) this.disk.see();
     let rested = false;
     for (let turn = 0; ; turn++) {
       if (turn > 50) return 'it does not come to rest';
@@ -208,14 +233,38 @@ export class Simulation {
     const standing = new Set<string>();
     for (const name of this.disk.names())
       for (const line of linesOf(this.disk.text(name))) standing.add(line);
-    for (const line of standing) if (line !== '' && !this.stored.has(line)) return `lost: ${line}`;
+    for (const line of standing)
+      if (line !== '' && !this.stored.has(line) && !this.unseen.has(line)) return `lost: ${line}`;
+    for (const name of this.disk.names()) {
+      const [first, second] = linesOf(this.disk.text(name));
+      if (first === HEADER && second !== undefined && !this.unseen.has(second))
+        this.logs.add(second);
+    }
+    if ((this.stored.get(HEADER) ?? 0) < this.logs.size) return 'lost: the banner of a log';
     for (const [line, times] of this.stored)
       if (times > (this.made.get(line) ?? 1)) return `${times} times: ${line}`;
     return null;
   }
 
+  private make(line: string): void {
+    this.made.set(line, (this.made.get(line) ?? (line === HEADER ? 0 : 1)) + 1);
+  }
+
+  /** A copy of a file with nothing but the banner may be a log that has just begun: the banner may be stored again. */
+  private banner(name: Name): void {
+    if (this.disk.text(name).startsWith(HEADER)) this.make(HEADER);
+  }
+
+  /** A file that goes on differently than another one is another log: what both have in common may be stored again. */
+  private part(name: Name): void {
+    if (!this.disk.isBranch(name)) return;
+    for (const line of linesOf(this.disk.text(name))) this.make(line);
+  }
+
   private line(): string {
-    return `{"id":"n${this.sequence++}","event_message":"a line of its own, of some sixty bytes"}`;
+    const n = this.sequence++;
+    const moment = new Date(Date.UTC(2026, 10, 20, 10, 0, n)).toISOString();
+    return `{"timestamp":"${moment}","id":"n${n}","event_message":"a line of its own"}`;
   }
 
   private async begin() {

@@ -13,6 +13,7 @@ const STEPS: readonly Step[] = (
     'delete',
     'create',
     'replace',
+    'move away',
     'restart',
   ] as const
 ).flatMap((what) => [LOG, ROTATED].map((name) => ({ do: what, name })));

@@ -82,6 +82,9 @@ export class Simulation {
 
   /** A rotated file that a copy is written over has grown if it begins as before ("Which file is it", docs/lines.md). */
   private grows(): boolean {
+    // A log that went on under this name is rewritten with its own beginning, and read from its start.
+    const text = this.disk.text(LOG);
+    if (text !== '' && this.disk.text(ROTATED).startsWith(text)) return true;
     const read = linesOf(this.disk.text(ROTATED)).map((line) => `${line}\n`);
     return this.disk.has(ROTATED) && this.disk.text(LOG).startsWith(read.join(''));
   }

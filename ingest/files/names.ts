@@ -2,13 +2,13 @@ import picomatch from 'picomatch';
 import type { Source } from '../source.ts';
 
 const EXTENSION = String.raw`\.(?:ndjson|jsonl|json|log)`;
-/** What a rotation puts behind a name: a number or a date, logrotate's `.backup`, then how it is packed. */
+/** A rotation puts this behind a name: a number or a date, logrotate's `.backup`, then how it is packed. */
 const SUFFIX = String.raw`(?:[.-]\d[\dT:_-]*)*(?:\.backup)?(?:\.(?:gz|zst|zip|bz2|xz))?`;
 
 const LOG_FILE = new RegExp(`^[^.].*${EXTENSION}${SUFFIX}$`, 'su');
 const ROTATED = new RegExp(`${SUFFIX}$`, 'u');
 
-/** Whether a file is a log by its name. The path is relative to the folder of its source. */
+/** Tells whether a file is a log by its name. The path is relative to the folder of its source. */
 export type IsLog = (source: Source, path: string) => boolean;
 
 /**

@@ -31,7 +31,7 @@ export function kindOf(start: Uint8Array): Kind | null {
   return KINDS.find(({ magic }) => start.length >= magic.length && agrees(start, magic)) ?? null;
 }
 
-/** Whether more bytes could make this the start of a packed file. */
+/** Tells whether more bytes could make this the start of a packed file. */
 export function mayBePacked(start: Uint8Array): boolean {
   return KINDS.some(({ magic }) => start.length < magic.length && agrees(start, magic));
 }

@@ -167,7 +167,7 @@ export class Decisions {
   }
 
   /**
-   * Whether a file is packed that was opened as text: it was empty then, and is opened again. Formats that are not read are refused. Fewer
+   * Tells whether a file is packed that was opened as text: it was empty then, and is opened again. Formats that are not read are refused. Fewer
    * bytes than tell the format wait for more.
    */
   private async isPacked(file: TrackedFile, start: Uint8Array, now: number): Promise<boolean> {
@@ -181,7 +181,7 @@ export class Decisions {
     return kind !== null || (mayBePacked(start) && !this.hasWaited(file, now));
   }
 
-  /** Whether a file is a JSON document over many lines, which is refused, or too short to tell. */
+  /** Tells whether a file is a JSON document over many lines, which is refused, or too short to tell. */
   private async isDocument(
     file: TrackedFile,
     content: Content,
@@ -314,7 +314,7 @@ export class Decisions {
     return `${file.version} ${inode} ${rests ? isTaken : holder.version} ${file.entry === null}`;
   }
 
-  /** Whether a file has waited long enough for more bytes to tell which file it is. A file that no path leads to does not wait. */
+  /** Tells whether a file has waited long enough for more bytes to tell which file it is. A file that no path leads to does not wait. */
   private hasWaited(file: TrackedFile, now: number): boolean {
     const { changedAt, unchanged, entry, undecidedSince } = file;
     const isAtRest = now - changedAt >= this.waits.atRest && unchanged >= AT_REST_SWEEPS;

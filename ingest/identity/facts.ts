@@ -120,7 +120,7 @@ async function endedAt(content: Content, offset: number): Promise<number | null>
   return (await content.read(Buffer.alloc(1), offset)) === 0 ? offset : null;
 }
 
-/** Whether a file still holds what was read of it. */
+/** Tells whether a file still holds what was read of it. */
 export async function isIntact(
   { state }: { readonly state: FileState },
   content: Content,

@@ -22,7 +22,7 @@ import type { Relation } from './streams.ts';
 export interface Met {
   /** Bytes that it holds, without NULs at its end. For a packed file the unpacked bytes, or null while their number is not known. */
   readonly size: number | null;
-  /** Whether its first bytes belong to one log alone: they hold a moment or an id, or are long. */
+  /** Its first bytes belong to one log alone: they hold a moment or an id, or are long. */
   readonly tells: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Candidate {
   readonly proven: number;
   /** The file differs from the stream between `proven` and `offset`. */
   readonly contradicted: boolean;
-  /** Whether the bytes that both have in common belong to one log alone: they hold a moment or an id, or are long. */
+  /** The bytes that both have in common belong to one log alone: they hold a moment or an id, or are long. */
   readonly tells: boolean;
   /** The other file that holds the stream; null if there is none. */
   readonly holder: Holder | null;

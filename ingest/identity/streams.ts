@@ -24,7 +24,7 @@ export interface Streams {
    * those of its folder and of similar names first.
    */
   of(place: Place, start: Uint8Array): Map<number, Relation>;
-  /** Whether another stream than that of `id` was held by this inode, and whether one was at this path. */
+  /** Tells whether another stream than that of `id` was held by this inode, and whether one was at this path. */
   known(place: Place, id: number | null): { inode: boolean; path: boolean };
   /** The streams that were held by a file with this inode and birth time. */
   ofFile(place: Omit<Place, 'path'>): readonly number[];
@@ -34,7 +34,7 @@ export interface Streams {
 
 export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
 
-/** Of streams that begin like a file, so many are compared with it. Of more, the last 1000 are put in order for it. */
+/** A file is compared with so many streams that begin like it. If there are more, the last 1000 are put in order. */
 const MOST = 64;
 const MOST_SORTED = 1000;
 const NEWLINE = 0x0a;

@@ -21,7 +21,7 @@ const gzip = (from: string, to: string) => {
   unlinkSync(from);
 };
 
-/** What scripts do, and programs of which there is no tape. The first log of all is `app.log`. */
+/** Rotations by scripts, and by programs without a tape. The first log of all is `app.log`. */
 const ROTATORS: Record<string, Rotate> = {
   'a script that copies and truncates': (at, n) => {
     copyFileSync(at('app.log'), at(`backup of ${n}.json`));

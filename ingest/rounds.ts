@@ -18,7 +18,7 @@ export interface Rounds {
   look(): Promise<void>;
   /** Fills and stores what there is: what grows now, of all sources at once, then one batch of the backlog. */
   work(): Promise<'nothing' | 'live' | 'backlog'>;
-  /** Files that no path leads to any more are read to their end, and let go; without room those that have been. */
+  /** Files that are no longer listed are read to their end, and let go; without room those that have been. */
   letGo(room: boolean): Promise<void>;
 }
 
@@ -91,11 +91,12 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
     async letGo(room) {
       const over: TrackedFile[] = [];
       for (const file of [...tracker.files.values()]) {
-        if (file.entry) continue;
-        if (!tracker.isOver(file, file.content?.stat().links === 0)) continue;
+        if (!tracker.isOver(file)) continue;
         if (!file.copy && !file.undecided && untakenBytes(file) > 0) {
           if (!room) continue;
           await storeToTheEnd(file);
+          // It has grown meanwhile, from too few bytes to tell which file it is.
+          if (file.undecided) continue;
         }
         over.push(file);
       }

@@ -8,6 +8,8 @@ export interface Proof {
   readonly at: number;
   readonly length: number;
   readonly hash: string;
+  /** A copy of the stream ends here: the proof stays, however close to others. */
+  readonly endsCopy?: true;
 }
 
 /**

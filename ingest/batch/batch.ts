@@ -61,8 +61,8 @@ export interface OpenBatch {
   file(state: FileState): void;
   /** Whether there is anything to store. */
   empty(): boolean;
-  /** Forgets what was staged since `mark` was taken, because the file changed while it was read. */
-  mark(): () => void;
+  /** Forgets what was staged, and noted of the file with this id, since `mark` was taken, because the file changed while it was read. */
+  mark(id: number): () => void;
   /** Closes the staging file and hands the batch over. */
   finish(): Promise<Batch>;
 }
@@ -123,7 +123,8 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
     empty() {
       return files.size === 0;
     },
-    mark() {
+    mark(id) {
+      const noted = files.get(id);
       const before = {
         lines: batch.lines,
         bytes: batch.bytes,
@@ -138,6 +139,8 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
         Object.assign(batch, before);
         slices.length = slicesBefore;
         rejected.length = rejectedBefore;
+        if (noted) files.set(id, noted);
+        else files.delete(id);
       };
     },
     async finish() {

@@ -114,11 +114,15 @@ export function createFill({
     if (waits && !file.content) return;
     const content = await files.open(file);
     if (!content) return;
-    const { version } = file;
+    const { version, state } = file;
     const openEnd =
       end ??
-      (content.packed ? 'take' : isQuiet(file, disk.now(), quietMs) ? 'take-object' : 'leave');
-    const undo = batch.mark();
+      (content.packed
+        ? 'take-unless-torn'
+        : isQuiet(file, disk.now(), quietMs)
+          ? 'take-object'
+          : 'leave');
+    const undo = batch.mark(file.state.id);
     try {
       const result = await tail(content, file, batch, {
         maxLine,
@@ -127,17 +131,24 @@ export function createFill({
         openEnd,
         buffer,
       });
+      if (state.offset === 0) {
+        // What was read may be more than what its decision was made of.
+        files.observe(file, content.stat());
+        if (file.undecided) return undo();
+      }
       if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
-      const state = { ...result.state, finished: content.packed && ended ? version : null };
-      if (result.state !== file.state || state.finished) batch.file(state);
-      files.advance(file, state, result.taken);
+      file.torn = content.isTorn() ? version : null;
+      const isFinished = content.packed && ended && !file.torn;
+      const after = { ...result.state, finished: isFinished ? version : null };
+      if (result.state !== file.state || after.finished) batch.file(after);
+      files.advance(file, after, result.taken);
       file.long = result.long;
       file.hole = result.hole;
       if (ended) file.exhausted = version;
       if (ended && openEnd !== 'leave') file.judged = version;
-      if (state.finished) await files.release(file);
+      if (after.finished) await files.release(file);
       else if (ended) await files.closeSurplus(file);
     } catch (error) {
       undo();

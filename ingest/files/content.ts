@@ -19,6 +19,8 @@ export interface Content {
   has(bytes: Uint8Array, position: number, size: number): boolean;
   /** Says that reads begin at `position` again, so that what was unpacked from there on is kept. */
   pin(position: number): void;
+  /** Tells whether its packed data ended early when it was read last: it is still being packed, or was torn. It ends there until it grows. */
+  isTorn(): boolean;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ function plain(handle: FileHandle): Content {
       return filled;
     },
     pin() {},
+    isTorn: () => false,
     close: () => handle.close(),
   };
 }
@@ -83,11 +86,13 @@ interface Unpacking {
 
 /**
  * Unpacks a file as it is read. Reading on is cheap, and so is a read from a position that is kept. Any other read unpacks the file from
- * its start again. Throws zlib's error (`Z_BUF_ERROR` for a file that ends early).
+ * its start again. Throws zlib's errors.
  */
 function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number): Content {
   let bytes = unpackedBytes(readBytes);
   let unpacking: Unpacking | undefined;
+  /** The size of the file when its packed data ended early. */
+  let tornAt: number | null = null;
 
   const stop = () => {
     unpacking?.packed.destroy();
@@ -104,7 +109,19 @@ function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number)
   };
   const restart = () => {
     bytes = unpackedBytes(readBytes);
+    tornAt = null;
     return unpackFrom(0);
+  };
+  const next = async ({ chunks }: Unpacking): Promise<IteratorResult<Buffer>> => {
+    const { size } = fstatSync(handle.fd);
+    if (tornAt !== null) return { done: true, value: undefined };
+    try {
+      return await chunks.next();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'Z_BUF_ERROR') throw error;
+      tornAt = size;
+      return { done: true, value: undefined };
+    }
   };
   /** The next frame, where the one that was unpacked has another behind it: zstd's are unpacked one by one. */
   const nextFrame = async ({ from, unpacker }: Unpacking) => {
@@ -123,7 +140,8 @@ function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number)
     // Nobody writes to a packed file but the one who packs it.
     has: () => true,
     async read(target, position) {
-      let open = unpacking ?? restart();
+      const hasGrown = tornAt !== null && fstatSync(handle.fd).size !== tornAt;
+      let open = hasGrown || !unpacking ? restart() : unpacking;
       for (let filled = 0; ; ) {
         const copied = bytes.copy(target.subarray(filled), position + filled);
         if (copied === null && position + filled < bytes.end) {
@@ -134,8 +152,9 @@ function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number)
         if (filled === target.length) return filled;
         // A part that was pinned ends before what is kept begins.
         if (position + filled < bytes.end) continue;
-        const next = await open.chunks.next();
-        if (!next.done) bytes.push(next.value);
+        const { done, value } = await next(open);
+        if (!done) bytes.push(value);
+        else if (tornAt !== null) return filled;
         else {
           const frame = await nextFrame(open);
           if (!frame) return filled;
@@ -144,6 +163,7 @@ function unpacked(handle: FileHandle, unpack: CreateUnpacker, readBytes: number)
       }
     },
     pin: (position) => bytes.pin(position),
+    isTorn: () => tornAt !== null,
     async close() {
       stop();
       await handle.close();

@@ -35,9 +35,9 @@ export class Handles {
     return this.count >= this.max;
   }
 
-  /** How many more are open than should be, with `room` for others. */
-  surplus(room = 0): number {
-    return Math.max(0, this.count + room - this.max);
+  /** How many more are open than should be. */
+  surplus(): number {
+    return Math.max(0, this.count - this.max);
   }
 }
 

@@ -94,7 +94,7 @@ export async function findInodes(
   inodes: ReadonlySet<string>,
 ): Promise<Map<string, FoundFile>> {
   const found = new Map<string, FoundFile>();
-  const folders = [''];
+  const folders = inodes.size > 0 ? [''] : [];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const files: string[] = [];
     for (const entry of await list(join(logs, folder))) {

@@ -1,35 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../files/content.ts';
-import { DOCUMENT_BYTES, isDocument } from '../files/document.ts';
+import { formOf } from '../files/form.ts';
 import type { Ignored } from '../files/ignored.ts';
-import { kindOf, mayBePacked } from '../files/packed-kinds.ts';
 import type { FileState, IngestLog, Sink } from '../types.ts';
 import type { IngestWaits } from '../waits.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type Decision, identify } from './identify.ts';
-import { HEAD_BYTES, resumedAt, UNREAD, withProofAt } from './proofs.ts';
-import type { Streams } from './streams.ts';
+import { HEAD_BYTES, resumedAt, UNREAD, withEndOfCopy } from './proofs.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { TrackedFiles } from './tracked-files.ts';
-
-type Known = ReturnType<Streams['known']>;
-
-/** Four passes: same inode, same path, everything else, older copies. Each names the files that it looks at, and the decisions that it takes. */
-const PASSES: readonly {
-  readonly concerns: (known: Known) => boolean;
-  readonly takes: (decision: Decision) => boolean;
-}[] = [
-  {
-    concerns: ({ inode }) => inode,
-    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-file',
-  },
-  {
-    concerns: ({ path }) => path,
-    takes: (decision) => decision.kind === 'continue' && decision.relation === 'same-path',
-  },
-  { concerns: () => true, takes: ({ kind }) => kind !== 'resume' },
-  { concerns: () => true, takes: () => true },
-];
 
 /** The sink failed: not the fault of the file that is looked at. */
 export class SinkError extends Error {}
@@ -37,8 +16,6 @@ export class SinkError extends Error {}
 /** A file that is being put back also grows within so many sweeps: where storing takes long, its bytes come while nobody looks. */
 const AT_REST_SWEEPS = 4;
 
-const DOCUMENT =
-  'it is one JSON document over many lines; write each object into a line of its own, as `jq -c .[]` does';
 const PARTED = 'file differs from the log that it appeared to copy; reading it from its start';
 const WAITING =
   'it begins like another log, and is too short to tell from it; it is read when it differs, or has not grown for some seconds';
@@ -62,142 +39,100 @@ export interface DecisionsOptions {
   readonly waits: IngestWaits;
 }
 
+export type Decisions = ReturnType<typeof createDecisions>;
+
 /**
  * Decides which file each undecided one is: reads the facts, asks `identify`, and does what it says. Decides on a copy again when what
  * made it one may no longer be so.
  */
-export class Decisions {
-  /** How many files were read from their start though their paths were known, and were not named yet. */
-  get restarted(): number {
-    return this.restarts.length;
-  }
+export function createDecisions({ files, ignored, sink, log, waits }: DecisionsOptions) {
+  const { streams } = files;
+  const restarts: Restart[] = [];
 
-  private readonly restarts: Restart[] = [];
-  private readonly files: TrackedFiles;
-  private readonly streams: Streams;
-  private readonly ignored: Ignored;
-  private readonly sink: Pick<Sink, 'record'>;
-  private readonly log: IngestLog;
-  private readonly waits: IngestWaits;
-
-  constructor({ files, ignored, sink, log, waits }: DecisionsOptions) {
-    this.files = files;
-    this.streams = files.streams;
-    this.ignored = ignored;
-    this.sink = sink;
-    this.log = log;
-    this.waits = waits;
-  }
+  return {
+    /** How many files were read from their start though their paths were known, and were not named yet. */
+    restarted: () => restarts.length,
+    decideAll,
+    nameRestarts,
+    isCopyInDoubt,
+  };
 
   /** Decides on all undecided files, and on the copies whose decision has lost its ground. */
-  async decideAll(now: number): Promise<void> {
-    for (const file of this.files.values())
-      if (file.copy && this.isCopyInDoubt(file)) this.files.doubt(file);
-    if (this.files.undecided().size === 0) return;
-    for (const { concerns, takes } of PASSES)
-      for (const file of inOrder(
-        [...this.files.undecided()].filter((each) => concerns(this.files.knownBy(each.state))),
-      ))
-        await this.decide(file, now, takes);
+  async function decideAll(now: number): Promise<void> {
+    for (const file of files.values()) if (file.copy && isCopyInDoubt(file)) files.doubt(file);
+    for (const file of inOrder()) await decide(file, now);
+  }
+
+  /** Undecided files whose inode is known come first, then those at a known path; of these the largest, as smaller ones may be its copies. */
+  function inOrder(): TrackedFile[] {
+    const nearness = (file: TrackedFile) => {
+      const { inode, path } = files.knownBy(file.state);
+      return inode ? 2 : path ? 1 : 0;
+    };
+    return [...files.undecided]
+      .map((file) => ({ file, near: nearness(file) }))
+      .sort(
+        (a, b) => b.near - a.near || b.file.size - a.file.size || a.file.mtimeMs - b.file.mtimeMs,
+      )
+      .map(({ file }) => file);
   }
 
   /** Names the first `count` restarts: what stood at their paths may have ended unread, unless a file holds it or it was read to its end. */
-  async nameRestarts(count: number): Promise<void> {
-    for (const { path, known, truncated } of this.restarts.splice(0, count)) {
+  async function nameRestarts(count: number): Promise<void> {
+    for (const { path, known, truncated } of restarts.splice(0, count)) {
       const ended = known.flatMap((id) => {
-        const stream = this.streams.get(id);
-        if (!stream || stream.offset === 0 || this.files.get(id)) return [];
+        const stream = streams.get(id);
+        if (!stream || stream.offset === 0 || files.get(id)) return [];
         return truncated || !stream.gone ? [stream] : [];
       });
       const last = ended.at(-1);
       if (!last) continue;
-      this.log.warn({ file: path, known_offset: last.offset }, RESTARTED);
+      log.warn({ file: path, known_offset: last.offset }, RESTARTED);
       const gone = ended.map((stream) => ({ ...stream, gone: true }));
-      await this.sink.record(gone, []);
-      for (const stream of gone) this.files.remember(stream);
+      await sink.record(gone, []);
+      for (const stream of gone) files.remember(stream);
     }
   }
 
-  /** Decides what a file is, if that is something that `takes` lets through. */
-  private async decide(
-    file: TrackedFile,
-    now: number,
-    takes: (decision: Decision) => boolean,
-  ): Promise<void> {
+  async function decide(file: TrackedFile, now: number): Promise<void> {
     if (!file.undecided) return;
-    if (file.judged === file.version) return this.nameIncomplete(file, now);
-    if (file.waiting === file.version && !this.hasWaited(file, now))
-      return this.ignored.add(file.state, WAITING);
+    if (file.waiting === file.version && !hasWaited(file, now))
+      return ignored.add(file.state, WAITING);
     // An empty file is opened as long as handles are left, so that its growth is seen at once.
-    if (file.size === 0 && !file.content && this.files.isFull()) return;
-    const content = await this.files.open(file);
+    if (file.size === 0 && !file.content && files.isFull()) return;
+    const content = await files.open(file);
     // It was moved, or may not be read, which is named: if it is there at the next sweep, it is met anew.
-    if (!content) return this.files.untrack(file);
+    if (!content) return files.untrack(file);
     try {
-      if (file.size > 0) await this.decideOpen(file, content, takes, now);
-      await this.files.closeSurplus(file);
+      if (file.size > 0) await decideOpen(file, content, now);
+      await files.closeSurplus(file);
     } catch (error) {
-      await this.failed(file, error as NodeJS.ErrnoException, now);
+      if (error instanceof SinkError) throw error;
+      await files.fail(file, error as NodeJS.ErrnoException);
     }
   }
 
-  private async decideOpen(
-    file: TrackedFile,
-    content: Content,
-    takes: (decision: Decision) => boolean,
-    now: number,
-  ): Promise<void> {
-    const start = Buffer.alloc(content.packed ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
-    const length = await content.read(start, 0);
-    if (length === 0 && !content.packed) return;
-    if (!content.packed && (await this.isPacked(file, start.subarray(0, length), now))) return;
-    if (await this.isDocument(file, content, start.subarray(0, length), now)) return;
-    const facts = await factsOf(file, content, start.subarray(0, length), {
-      streams: this.streams,
-      files: this.files,
-      recent: this.files.recent,
-      open: (other) => this.files.open(other),
+  async function decideOpen(file: TrackedFile, content: Content, now: number): Promise<void> {
+    const head = Buffer.alloc(content.packed ? HEAD_BYTES : Math.min(HEAD_BYTES, file.size));
+    const start = head.subarray(0, await content.read(head, 0));
+    const form = await formOf(content, start);
+    if (form === 'empty' || (form === 'unclear' && !hasWaited(file, now))) return;
+    // It was empty when it was opened as text: it is opened again.
+    if (form === 'packed') return files.release(file);
+    if (typeof form === 'object') return files.refuse(file, form.refused);
+    const facts = await factsOf(file, content, start, {
+      streams: streams,
+      files: files,
+      recent: files.recent,
+      open: (other) => files.open(other),
       now,
     });
     if (!facts) return;
-    const decision = identify(facts, facts.candidates);
-    if (!takes(decision)) return;
-    await this.apply(file, content, decision, facts, now);
-    if (!file.undecided && !file.copy) this.files.begin(file, start.subarray(0, length));
+    await apply(file, content, identify(facts, facts.candidates), facts, now);
+    if (!file.undecided && !file.copy) files.begin(file, start);
   }
 
-  /**
-   * Tells whether a file is packed that was opened as text: it was empty then, and is opened again. Formats that are not read are refused. Fewer
-   * bytes than tell the format wait for more.
-   */
-  private async isPacked(file: TrackedFile, start: Uint8Array, now: number): Promise<boolean> {
-    const kind = kindOf(start);
-    if (kind?.unpack) await this.files.release(file);
-    else if (kind)
-      await this.files.refuse(
-        file,
-        `it is packed as ${kind.name}: unpack it, or pack it with gzip`,
-      );
-    return kind !== null || (mayBePacked(start) && !this.hasWaited(file, now));
-  }
-
-  /** Tells whether a file is a JSON document over many lines, which is refused, or too short to tell. */
-  private async isDocument(
-    file: TrackedFile,
-    content: Content,
-    start: Uint8Array,
-    now: number,
-  ): Promise<boolean> {
-    let is = isDocument(start);
-    if (is && start.length === HEAD_BYTES) {
-      const more = Buffer.alloc(DOCUMENT_BYTES);
-      is = isDocument(more.subarray(0, await content.read(more, 0)));
-    }
-    if (is) await this.files.refuse(file, DOCUMENT);
-    return is ?? !this.hasWaited(file, now);
-  }
-
-  private async apply(
+  async function apply(
     file: TrackedFile,
     content: Content,
     decision: Decision,
@@ -207,96 +142,94 @@ export class Decisions {
     const { source, path, inode, birth } = file.state;
     const place = { source, path, inode, birth, gone: false };
     if (decision.kind === 'copy') {
-      if (!decision.isPart) await this.proveEnd(content, decision);
-      return this.becomeCopy(file, decision);
+      if (!decision.isPart) await proveEnd(content, decision);
+      return becomeCopy(file, decision);
     }
     if (decision.kind === 'continue') {
-      const stream = this.streams.get(decision.id);
+      const stream = streams.get(decision.id);
       if (!stream) throw new Error(`BUG: no stream ${decision.id}`);
-      const holder = this.files.get(decision.id);
+      const holder = files.get(decision.id);
       const same = stream.inode === inode && stream.finished === file.version;
       const state = { ...stream, ...place, finished: same ? stream.finished : null };
-      if (!isDeepStrictEqual(state, stream)) await this.files.recordUnlessNew([state]);
-      if (holder?.entry) this.files.meetAgain(holder);
-      else if (holder) await this.files.untrack(holder);
-      this.files.become(file, state);
+      if (!isDeepStrictEqual(state, stream)) await files.recordUnlessNew([state]);
+      if (holder?.entry) files.meetAgain(holder);
+      else if (holder) await files.untrack(holder);
+      files.become(file, state);
       if (stream.path !== path)
-        this.log.info({ file: path, before: stream.path, offset: state.offset }, 'file goes on');
+        log.info({ file: path, before: stream.path, offset: state.offset }, 'file goes on');
       return;
     }
-    const hasWaited = this.hasWaited(file, now);
-    if (decision.kind === 'wait' && !hasWaited) {
+    const waited = hasWaited(file, now);
+    if (decision.kind === 'wait' && !waited) {
       file.copy = null;
       file.waiting = file.version;
-      return this.ignored.add(file.state, WAITING);
+      return ignored.add(file.state, WAITING);
     }
-    if (decision.kind === 'resume') {
-      // It may still be on its way back.
-      if (decision.isOpen && !hasWaited) return;
-      const state = await this.resumed(decision, content, place);
-      if (state.offset > 0) {
-        const original = this.streams.get(decision.of);
-        const facts = { file: path, original: original?.path, offset: state.offset };
-        await this.sink.record([state], []);
-        this.files.become(file, state);
-        if (state.offset !== size)
-          this.log.warn({ ...facts, known_offset: original?.offset }, OLDER);
-        return;
-      }
-    }
-    if (file.copy)
-      this.log.info({ file: path, original: this.streams.get(file.copy.of)?.path }, PARTED);
+    // It may still be on its way back.
+    if (decision.kind === 'resume' && decision.isOpen && !waited) return;
+    if (decision.kind === 'resume' && (await resume(file, content, decision, place, size))) return;
+    if (file.copy) log.info({ file: path, original: streams.get(file.copy.of)?.path }, PARTED);
     const others = candidates.filter(({ relation }) => relation !== 'same-start');
     const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
-    this.restarts.push({ path, known, truncated: file.truncated !== null });
-    this.files.become(file, { ...file.state, ...UNREAD });
+    restarts.push({ path, known, truncated: file.truncated !== null });
+    files.become(file, { ...file.state, ...UNREAD });
   }
 
-  /** A stream of its own that begins as another one does up to `at`, in the line that stands there. */
-  private async resumed(
-    { of, at }: Extract<Decision, { kind: 'resume' }>,
+  /** Begins a stream that begins as another one does up to `at`, in the line that stands there. Returns false if that is the first line. */
+  async function resume(
+    file: TrackedFile,
     content: Content,
-    place: Pick<FileState, 'source' | 'path' | 'inode' | 'birth' | 'gone'>,
-  ): Promise<FileState> {
-    const stream = this.streams.get(of) ?? UNREAD;
+    { of, at }: Extract<Decision, { kind: 'resume' }>,
+    place: Omit<FileState, 'id' | keyof typeof UNREAD>,
+    size: number | null,
+  ): Promise<boolean> {
+    const original = streams.get(of);
     // An older copy that ends in half a line: the whole line was taken.
-    const ends = !this.files.get(of) && !stream.proofs.some((proof) => proof.at === at);
-    const state = await resumedAt(content, stream, at, ends);
-    return { ...UNREAD, ...place, id: this.streams.newId(), ...state };
+    const ends = !files.get(of) && !original?.proofs.some((proof) => proof.at === at);
+    const { offset, ...rest } = await resumedAt(content, original ?? UNREAD, at, ends);
+    if (offset === 0) return false;
+    const state = { ...UNREAD, ...place, id: streams.newId(), offset, ...rest };
+    await sink.record([state], []);
+    files.become(file, state);
+    const facts = { file: place.path, original: original?.path, offset };
+    if (offset !== size) log.warn({ ...facts, known_offset: original?.offset }, OLDER);
+    return true;
   }
 
-  private becomeCopy(
+  function becomeCopy(
     file: TrackedFile,
     { of, equal, isPart }: Omit<Extract<Decision, { kind: 'copy' }>, 'kind'>,
   ): void {
-    const original = this.streams.get(of);
+    const original = streams.get(of);
     if (file.copy?.of !== of)
-      this.log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
+      log.debug({ file: file.state.path, original: original?.path }, 'file is a copy');
     const taken = Math.min(equal, original?.offset ?? 0);
-    file.copy = { of, equal, taken, versions: this.versionsOf(file, of, equal) };
-    if (!isPart) this.files.settle(file);
+    file.copy = { of, equal, taken, versions: versionsOf(file, of, equal) };
+    if (!isPart) files.settle(file);
   }
 
   /** Proves where a copy ends in what was taken of its original, so that it is known when the original is gone. */
-  private async proveEnd(
+  async function proveEnd(
     content: Content,
     { of, equal }: Extract<Decision, { kind: 'copy' }>,
   ): Promise<void> {
-    const original = this.files.get(of);
+    const original = files.get(of);
     if (!original) return;
     const { offset, proofs } = original.state;
-    if (equal > offset || proofs.some(({ at }) => at === equal)) return;
-    const all = await withProofAt(content, proofs, equal);
+    const there = proofs.find(({ at }) => at === equal);
+    if (equal > offset || there?.endsCopy) return;
+    const all = await withEndOfCopy(content, proofs, equal);
     if (!all) return;
-    this.files.advance(original, { ...original.state, proofs: all });
-    await this.files.recordUnlessNew([original.state]);
+    files.advance(original, { ...original.state, proofs: all });
+    // Otherwise the batch records it that takes the next lines.
+    if (!there) await files.recordUnlessNew([original.state]);
   }
 
   /** Whether what made a file a copy may no longer be so. */
-  isCopyInDoubt(file: TrackedFile): boolean {
+  function isCopyInDoubt(file: TrackedFile): boolean {
     if (!file.copy) return false;
     const { of, equal, versions } = file.copy;
-    return versions !== this.versionsOf(file, of, equal);
+    return versions !== versionsOf(file, of, equal);
   }
 
   /**
@@ -304,9 +237,9 @@ export class Decisions {
    * was compared was read of the original, when that one changed. A packed copy, which has to be unpacked for it, is only compared when
    * the original has become shorter, and at the end.
    */
-  private versionsOf(file: TrackedFile, of: number, equal: number): string {
-    const holder = this.files.get(of);
-    const isKnown = this.streams.get(of) !== undefined;
+  function versionsOf(file: TrackedFile, of: number, equal: number): string {
+    const holder = files.get(of);
+    const isKnown = streams.get(of) !== undefined;
     if (!holder) return `${file.version} ${isKnown} ${file.entry === null}`;
     const isTaken = holder.state.offset >= equal;
     const rests = isTaken || (file.content?.packed && holder.size >= equal);
@@ -315,34 +248,9 @@ export class Decisions {
   }
 
   /** Tells whether a file has waited long enough for more bytes to tell which file it is. A file that no path leads to does not wait. */
-  private hasWaited(file: TrackedFile, now: number): boolean {
+  function hasWaited(file: TrackedFile, now: number): boolean {
     const { changedAt, unchanged, entry, undecidedSince } = file;
-    const isAtRest = now - changedAt >= this.waits.atRest && unchanged >= AT_REST_SWEEPS;
-    return entry === null || isAtRest || now - undecidedSince >= this.waits.undecided;
+    const isAtRest = now - changedAt >= waits.atRest && unchanged >= AT_REST_SWEEPS;
+    return entry === null || isAtRest || now - undecidedSince >= waits.undecided;
   }
-
-  private async failed(
-    file: TrackedFile,
-    error: NodeJS.ErrnoException,
-    now: number,
-  ): Promise<void> {
-    if (error instanceof SinkError) throw error;
-    // A .gz that is still being written ends early.
-    const incomplete = error.code === 'Z_BUF_ERROR' && file.entry !== null;
-    if (!incomplete) return this.files.fail(file, error);
-    // What was unpacked ends there: it is unpacked anew once it has changed.
-    await this.files.release(file);
-    file.judged = file.version;
-    this.nameIncomplete(file, now);
-  }
-
-  private nameIncomplete(file: TrackedFile, now: number): void {
-    if (now - file.changedAt > this.waits.incomplete)
-      this.ignored.add(file.state, 'its packed data ends early; it is read once it is complete');
-  }
-}
-
-/** The largest file comes first: smaller ones may be its copies. */
-function inOrder(files: readonly TrackedFile[]): TrackedFile[] {
-  return files.toSorted((a, b) => b.size - a.size || a.mtimeMs - b.mtimeMs);
 }

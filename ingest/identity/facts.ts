@@ -1,6 +1,6 @@
+import { compare } from '../files/compare.ts';
 import type { Content } from '../files/content.ts';
 import type { FileState } from '../types.ts';
-import { compare } from './compare.ts';
 import type { Candidate, Holder, Met } from './identify.ts';
 import { held, stillHolds } from './proofs.ts';
 import type { RecentBytes } from './recent-bytes.ts';
@@ -52,8 +52,6 @@ export async function factsOf(
       ? { proven: stream.offset, contradicted: false, end: null }
       : await held(content, stream);
     size ??= end;
-    if (content.packed && size === null && proven >= stream.offset)
-      size = await endedAt(content, stream.offset);
     // A packed log is the archive of another one. If it holds nothing new, it is that one's, however short it is.
     const isArchive = content.packed && size !== null && size <= stream.offset;
     const known = copy?.of === id ? Math.max(proven, Math.min(copy.taken, stream.offset)) : proven;
@@ -113,11 +111,6 @@ async function besideHolder(
     isListed: holder.entry !== null,
     grows: now - holder.changedAt < GROWS_MS,
   };
-}
-
-/** Returns `offset` if a content ends there, else null. */
-async function endedAt(content: Content, offset: number): Promise<number | null> {
-  return (await content.read(Buffer.alloc(1), offset)) === 0 ? offset : null;
 }
 
 /** Tells whether a file still holds what was read of it. */

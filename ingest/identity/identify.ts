@@ -15,7 +15,7 @@
  * This module has no I/O. facts.ts reads the facts, and decisions.ts acts.
  */
 
-import type { Compared } from './compare.ts';
+import type { Compared } from '../files/compare.ts';
 import type { Relation } from './streams.ts';
 
 /** The file to be identified. */

@@ -12,6 +12,8 @@ export const HEADS: readonly number[] = [64, 256, 1024];
 const NEAREST = 64;
 /** The longest start that is proven while its bytes are at hand. */
 export const HEAD_BYTES = 1024;
+/** So many ends of copies are proven of each stream. */
+const MOST_COPIES = 16;
 /** Hex digits that are kept of a hash: 48 bits, and over a long file no proof decides alone. */
 const HASH_CHARACTERS = 12;
 const NEWLINE = 0x0a;
@@ -84,15 +86,21 @@ export async function resumedAt(
   };
 }
 
-/** The proofs with one of the bytes of a content before `at`; null when it has fewer. */
-export async function withProofAt(
+/**
+ * Returns the proofs with one that says that a copy, `content`, ends at `at`; null when it has fewer bytes. The last 16 of this kind are
+ * kept.
+ */
+export async function withEndOfCopy(
   content: Content,
   proofs: readonly Proof[],
   at: number,
 ): Promise<readonly Proof[] | null> {
   const before = Buffer.alloc(Math.min(at, PROOF_BYTES));
   if ((await content.read(before, at - before.length)) < before.length) return null;
-  return [...proofs, proofAt(before, at)].sort((a, b) => a.at - b.at);
+  const others = proofs.filter((proof) => proof.at !== at);
+  const surplus = others.filter(({ endsCopy }) => endsCopy).slice(0, 1 - MOST_COPIES);
+  const kept = others.filter((proof) => !surplus.includes(proof));
+  return [...kept, { ...proofAt(before, at), endsCopy: true } as const].sort((a, b) => a.at - b.at);
 }
 
 /** Proofs stand a quarter of their distance from the end apart, so that there are some tens of a long file; heads are kept. */
@@ -101,9 +109,9 @@ function thinned(proofs: readonly Proof[], end: number): Proof[] {
   let next = end;
   for (const proof of proofs.toReversed()) {
     const isNear = next - proof.at < Math.max(NEAREST, (end - next) / 4);
-    if (isNear && !HEADS.includes(proof.at)) continue;
+    if (isNear && !HEADS.includes(proof.at) && !proof.endsCopy) continue;
     kept.push(proof);
-    // A head stands anywhere in a line, and takes no place from the end of one.
+    // A head or a copy ends anywhere in a line, and takes no place from the end of one.
     if (!isNear) next = proof.at;
   }
   return kept.reverse();
@@ -115,7 +123,7 @@ export interface Held {
   readonly proven: number;
   /** It holds other bytes at a proof. */
   readonly contradicted: boolean;
-  /** Where the content ends, if that is before the last proof; else null. */
+  /** Where the content ends, if that is before the last proof, or, of packed data, there; else null. */
   readonly end: number | null;
 }
 
@@ -131,7 +139,8 @@ export async function held(content: Content, { proofs }: Pick<FileState, 'proofs
     if (!proves(proof, bytes)) return { proven, contradicted: true, end: null };
     proven = proof.at;
   }
-  return { proven, contradicted: false, end: null };
+  const ends = content.packed && (await content.read(Buffer.alloc(1), proven)) === 0;
+  return { proven, contradicted: false, end: ends ? proven : null };
 }
 
 /** Whether the bytes before the offset, the last that were taken, are there still. */

@@ -49,37 +49,31 @@ export function createStreams(): Streams {
   const starts = new Map<number, readonly Head[]>();
   const keysById = new Map<number, readonly string[]>();
   const idsByKey = new Map<string, Set<number>>();
-  /** How many streams of a source are known by a head that is shorter than all of HEADS, by its length. */
-  const shortHeads = new Map<string, Map<number, number>>();
+  /** The lengths of longest heads that are shorter than all of HEADS. */
+  const shortHeads = new Set<number>();
   let lastId = 0;
-
-  const countShort = (key: string, by: number) => {
-    const [source = '', kind, at] = key.split('\n');
-    const length = Number(at);
-    if (kind !== 'ends' || length >= SHORTEST_HEAD) return;
-    const lengths = shortHeads.get(source) ?? new Map<number, number>();
-    shortHeads.set(source, lengths);
-    const count = (lengths.get(length) ?? 0) + by;
-    if (count > 0) lengths.set(length, count);
-    else lengths.delete(length);
-  };
 
   const unindex = (id: number) => {
     for (const key of keysById.get(id) ?? []) {
       const ids = idsByKey.get(key);
       ids?.delete(id);
       if (ids?.size === 0) idsByKey.delete(key);
-      countShort(key, -1);
     }
     keysById.delete(id);
   };
 
   const index = (state: FileState) => {
+    const { source, offset } = state;
+    const heads = knownHeads(state, starts.get(state.id) ?? []);
+    const longest = heads.at(-1);
+    if (longest && longest.at < SHORTEST_HEAD) shortHeads.add(longest.at);
     const keys = [
       fileKey(state),
       ...(state.birth === '' ? [] : [bornKey(state)]),
       pathKey(state),
-      ...startKeys(state, starts.get(state.id) ?? []),
+      // A stream is found by its longest head, and a file that is shorter than that by the others.
+      ...heads.map((head) => headKey(source, head === longest ? 'ends' : 'longer', head)),
+      ...(offset > 0 && !longest ? [headlessKey(source)] : []),
     ];
     if (keysById.get(state.id)?.join() === keys.join()) return;
     unindex(state.id);
@@ -88,7 +82,6 @@ export function createStreams(): Streams {
       const ids = idsByKey.get(key);
       if (ids) ids.add(state.id);
       else idsByKey.set(key, new Set([state.id]));
-      countShort(key, 1);
     }
   };
 
@@ -97,9 +90,8 @@ export function createStreams(): Streams {
 
   /** Streams that end within the first bytes of the file, or go on like it; and if the file ends there, those that are longer. */
   const likeStart = (source: string, start: Uint8Array): number[] => {
-    const short = [...(shortHeads.get(source)?.keys() ?? [])];
     const heads = HEADS.filter((at) => at <= start.length);
-    const ids = [...short, ...heads]
+    const ids = [...shortHeads, ...heads]
       .filter((at) => at <= start.length)
       .flatMap((at) => idsOf(headKey(source, 'ends', headAt(start, at))));
     ids.push(...idsOf(headlessKey(source)));
@@ -159,19 +151,13 @@ export function createStreams(): Streams {
   };
 }
 
-/** A stream is found by its longest head, and a file that is shorter than that by the others. */
-function startKeys({ source, offset, proofs }: FileState, start: readonly Head[]): string[] {
-  const [first] = proofs;
+/** The heads of a stream, the longest last: of the file that holds it and of what was read; with neither, what was read, if it was short. */
+function knownHeads({ offset, proofs }: FileState, start: readonly Head[]): Head[] {
   const proven = proofs.filter(({ at }) => HEADS.includes(at)).filter(isHead);
-  const heads = new Map([...start, ...proven].map((head) => [head.at, head]));
-  if (heads.size === 0 && first && first.at === offset && isHead(first)) heads.set(first.at, first);
-  const sorted = [...heads.values()].sort((a, b) => a.at - b.at);
-  const longest = sorted.at(-1);
-  if (!longest) return offset > 0 ? [headlessKey(source)] : [];
-  return [
-    headKey(source, 'ends', longest),
-    ...sorted.slice(0, -1).map((head) => headKey(source, 'longer', head)),
-  ];
+  const heads = [...new Map([...start, ...proven].map((head) => [head.at, head])).values()];
+  if (heads.length > 0) return heads.sort((a, b) => a.at - b.at);
+  const [first] = proofs;
+  return first?.at === offset && isHead(first) ? [first] : [];
 }
 
 /** The heads of a file: as far as each of its first lines goes that are shorter than all of HEADS, those of HEADS, or all of it. */

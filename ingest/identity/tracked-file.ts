@@ -12,6 +12,8 @@ export interface TrackedFile {
   committedVersion: string | null;
   /** As last seen at a path; null once no path leads to it. */
   entry: Entry | null;
+  /** It was moved to a name that is not a log's. */
+  isStray: boolean;
   content: Content | null;
   /** It holds gzip data, as far as it was opened. */
   packed: boolean;
@@ -21,6 +23,8 @@ export interface TrackedFile {
   exhausted: string | null;
   /** The version whose last line, without a newline, was looked at after a quiet time. */
   judged: string | null;
+  /** The version whose packed data was seen to end early. */
+  torn: string | null;
   long: LongLine | null;
   hole: HoleScan | null;
   /** Its name was another file's when it was to be opened: the next sweep tells where it is. */
@@ -58,30 +62,39 @@ interface Compared {
 /** A file first seen this soon after its last change is one that grows now. */
 const FRESH_MS = 10_000;
 
+/** What is known of a file that has taken up a stream, of which the store has what `state` says. */
+export function nothingTaken(state: FileState) {
+  return {
+    state,
+    committed: state.offset,
+    committedVersion: state.finished,
+    exhausted: null,
+    judged: null,
+    torn: null,
+    long: null,
+    hole: null,
+    waiting: null,
+    truncated: null,
+    copy: null,
+  } satisfies Partial<TrackedFile>;
+}
+
 /** A file that was just met at a path. */
 export function trackedFile(state: FileState, entry: Entry, now: number): TrackedFile {
   const { size, version, mtimeMs } = entry;
   const fresh = Date.now() - mtimeMs < FRESH_MS;
   return {
-    state,
-    committed: state.offset,
-    committedVersion: state.finished,
+    ...nothingTaken(state),
     entry,
+    isStray: false,
     content: null,
     packed: false,
     size,
     version,
-    exhausted: state.finished === version ? version : null,
-    judged: null,
-    long: null,
-    hole: null,
     missing: false,
     undecided: true,
     undecidedSince: now,
     begun: null,
-    waiting: null,
-    truncated: null,
-    copy: null,
     mtimeMs,
     changedAt: now,
     unchanged: 0,

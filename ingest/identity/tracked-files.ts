@@ -2,16 +2,13 @@ import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Handles } from '../files/handles.ts';
 import type { Ignored } from '../files/ignored.ts';
-import type { Entry } from '../files/scan.ts';
+import type { Entry, FileStat } from '../files/scan.ts';
 import type { Source } from '../source.ts';
 import type { FileState, IngestLog, Sink } from '../types.ts';
-import { UNREAD } from './proofs.ts';
+import { HEAD_BYTES, UNREAD } from './proofs.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { createStreams, type Place, type Streams } from './streams.ts';
-import { observe, type TrackedFile, trackedFile } from './tracked-file.ts';
-
-/** The first bytes of a stream that no file holds: what was read of it tells it from others. */
-const NOTHING = Buffer.alloc(0);
+import { nothingTaken, observe, type TrackedFile, trackedFile } from './tracked-file.ts';
 
 /** Streams that no file holds are remembered, the last ones first. */
 const MOST_REMEMBERED = 100_000;
@@ -32,18 +29,11 @@ export class TrackedFiles {
   private readonly byId = new Map<number, TrackedFile>();
   /** The files that are `undecided`, so that nobody looks through all for them. */
   private readonly doubted = new Set<TrackedFile>();
-  private readonly disk: Pick<Disk, 'now'>;
-  private readonly handles: Handles;
-  private readonly ignored: Ignored;
-  private readonly sink: Pick<Sink, 'files' | 'record'>;
-  private readonly log: IngestLog;
+  readonly undecided: ReadonlySet<TrackedFile> = this.doubted;
+  private readonly given: TrackedFilesOptions;
 
-  constructor({ disk, handles, ignored, sink, log }: TrackedFilesOptions) {
-    this.disk = disk;
-    this.handles = handles;
-    this.ignored = ignored;
-    this.sink = sink;
-    this.log = log;
+  constructor(given: TrackedFilesOptions) {
+    this.given = given;
   }
 
   values(): IterableIterator<TrackedFile> {
@@ -56,29 +46,31 @@ export class TrackedFiles {
 
   /** Whether no more files should be opened. */
   isFull(): boolean {
-    return this.handles.isFull();
-  }
-
-  undecided(): ReadonlySet<TrackedFile> {
-    return this.doubted;
+    return this.given.handles.isFull();
   }
 
   /** Tracks a file that was met, to be decided on. */
   track(entry: Entry, content: Content | null, now: number): TrackedFile {
     const { source, path, inode, birth } = entry;
-    const id = this.streams.newId();
-    const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
-    const file = trackedFile(state, entry, now);
-    this.hand(file, content);
-    this.byId.set(id, file);
+    const file = trackedFile(this.newState({ source, path, inode, birth }), entry, now);
+    if (content) this.hand(file, content);
+    return this.add(file);
+  }
+
+  private newState(place: Place): FileState {
+    return { id: this.streams.newId(), ...place, gone: false, ...UNREAD };
+  }
+
+  private add(file: TrackedFile): TrackedFile {
+    this.byId.set(file.state.id, file);
     this.doubt(file);
-    this.remember(state);
+    this.remember(file.state);
     return file;
   }
 
   /** Takes the committed states for the truth: at the start, and whenever a batch may not have been stored. */
   async reload(): Promise<void> {
-    const committed = new Map((await this.sink.files()).map((state) => [state.id, state]));
+    const committed = new Map((await this.given.sink.files()).map((state) => [state.id, state]));
     for (const id of this.streams.ids())
       if (!committed.has(id) && !this.byId.has(id)) this.forgetState(id);
     for (const state of committed.values()) {
@@ -108,12 +100,8 @@ export class TrackedFiles {
   become(file: TrackedFile, state: FileState): void {
     this.byId.delete(file.state.id);
     if (file.state.id !== state.id) this.forgetState(file.state.id);
-    file.copy = null;
-    file.state = state;
-    file.committed = state.offset;
-    file.committedVersion = state.finished;
-    file.exhausted = state.finished === file.version ? file.version : null;
-    file.judged = file.waiting = file.long = file.hole = file.truncated = null;
+    Object.assign(file, nothingTaken(state));
+    if (state.finished === file.version) file.exhausted = file.version;
     this.byId.set(state.id, file);
     this.settle(file);
     this.remember(state);
@@ -129,26 +117,9 @@ export class TrackedFiles {
   meetAgain(file: TrackedFile): TrackedFile {
     if (this.byId.get(file.state.id) === file) this.byId.delete(file.state.id);
     this.settle(file);
-    const id = this.streams.newId();
     const { source, path, inode, birth } = file.state;
-    const state = { id, source, path, inode, birth, gone: false, ...UNREAD };
-    const fresh = {
-      ...file,
-      state,
-      copy: null,
-      exhausted: null,
-      judged: null,
-      waiting: null,
-      truncated: null,
-      long: null,
-      hole: null,
-      committed: 0,
-      committedVersion: null,
-    };
-    this.byId.set(id, fresh);
-    this.remember(state);
-    this.doubt(fresh);
-    return fresh;
+    const state = this.newState({ source, path, inode, birth });
+    return this.add({ ...file, ...nothingTaken(state) });
   }
 
   /** Lets files go that no path leads to; their streams stay known. Other states are recorded along with theirs. */
@@ -156,7 +127,7 @@ export class TrackedFiles {
     for (const file of files) await this.release(file);
     await this.leave(files, others);
     for (const { state } of files)
-      this.log.debug({ file: state.path, offset: state.offset }, 'file removed');
+      this.given.log.debug({ file: state.path, offset: state.offset }, 'file removed');
   }
 
   /** Tracks files no longer, and remembers their streams. */
@@ -165,20 +136,22 @@ export class TrackedFiles {
     // First: as long as it cannot be recorded the files are tracked, and found so again.
     await this.recordUnlessNew([...others, ...left.map(({ gone }) => gone)]);
     for (const { file, gone } of left) {
-      this.byId.delete(gone.id);
-      this.settle(file);
-      this.streams.begin(gone.id, NOTHING);
+      this.forsake(file);
       if (gone.offset > 0) this.remember(gone);
-      else this.forgetState(gone.id);
     }
   }
 
   async untrack(file: TrackedFile): Promise<void> {
     await file.content?.close().catch(() => {});
     file.content = null;
+    this.forsake(file);
+  }
+
+  private forsake(file: TrackedFile): void {
     this.byId.delete(file.state.id);
     this.settle(file);
-    this.streams.begin(file.state.id, NOTHING);
+    // What was read of it tells it from others.
+    this.streams.begin(file.state.id, Buffer.alloc(0));
     if (file.state.offset === 0) this.forgetState(file.state.id);
   }
 
@@ -186,16 +159,16 @@ export class TrackedFiles {
   async fail(file: TrackedFile, error: NodeJS.ErrnoException): Promise<void> {
     if (file.packed) return this.refuse(file, unreadable(file, error));
     await this.untrack(file);
-    this.ignored.add(file.state, unreadable(file, error));
-    this.ignored.name();
+    this.given.ignored.add(file.state, unreadable(file, error));
+    this.given.ignored.name();
   }
 
   /** Names a file that is not read, and passes it over until it changes. */
   async refuse(file: TrackedFile, reason: string): Promise<void> {
     await this.untrack(file);
     const { source, path } = file.state;
-    this.ignored.ignoreUntilChanged({ source, path, version: file.version }, reason);
-    this.ignored.name();
+    this.given.ignored.ignoreUntilChanged({ source, path, version: file.version }, reason);
+    this.given.ignored.name();
   }
 
   /** Notes what a file has become by a batch that is on its way; `taken` ends at the new offset. */
@@ -208,8 +181,15 @@ export class TrackedFiles {
 
   /** Looks at a tracked file through its handle. */
   async look(file: TrackedFile): Promise<void> {
-    if (!file.content) return;
-    observe(file, file.content.stat(), this.disk.now());
+    if (file.content) this.observe(file, file.content.stat());
+  }
+
+  /** Notes what a file looks like now. If it had too few bytes to take anything, it is decided on again. */
+  observe(file: TrackedFile, at: FileStat): void {
+    const { size, version, copy, state } = file;
+    observe(file, at, this.given.disk.now());
+    if (file.version !== version && size < HEAD_BYTES && !copy && state.offset === 0)
+      this.doubt(file);
   }
 
   /** Notes the first bytes of a file, 1024 of them or all. */
@@ -219,7 +199,7 @@ export class TrackedFiles {
   }
 
   doubt(file: TrackedFile): void {
-    if (!file.undecided) file.undecidedSince = this.disk.now();
+    if (!file.undecided) file.undecidedSince = this.given.disk.now();
     file.undecided = true;
     this.doubted.add(file);
   }
@@ -253,7 +233,7 @@ export class TrackedFiles {
   async forget(path: string): Promise<boolean> {
     const ids = this.streams.at({ source: path.split('/')[0] as Source, path });
     if (ids.some((id) => this.byId.has(id))) return false;
-    if (ids.length > 0) await this.sink.record([], ids);
+    if (ids.length > 0) await this.given.sink.record([], ids);
     for (const id of ids) this.forgetState(id);
     return true;
   }
@@ -272,50 +252,30 @@ export class TrackedFiles {
   /** Records states, but for files of which nothing was taken: their first batch records them. */
   async recordUnlessNew(states: readonly FileState[]): Promise<void> {
     const known = states.filter(({ offset }) => offset > 0);
-    if (known.length > 0) await this.sink.record(known, []);
+    if (known.length > 0) await this.given.sink.record(known, []);
   }
 
   /** The content of a tracked file, opened if need be; null when it cannot be had, or is another file by now. */
   async open(file: TrackedFile): Promise<Content | null> {
     if (file.content) return file.content;
-    const content = await this.openPath(file.state);
-    if (!content) {
-      file.missing = true;
-      return null;
-    }
-    if (!isOf(content, file.state)) {
-      await content.close();
-      file.missing = true;
-      return null;
-    }
-    this.hand(file, content);
-    return content;
-  }
-
-  private hand(file: TrackedFile, content: Content | null): void {
-    file.content = content;
-    file.packed = content?.packed ?? file.packed;
-  }
-
-  /** Opens a file at a path that is not listed, if a handle is left for it. Its stream remembers the path. */
-  async openStray(file: TrackedFile, path: string): Promise<void> {
-    if (this.isFull()) return;
-    const content = await this.openPath({ source: file.state.source, path });
-    if (!content) return;
-    if (!isOf(content, file.state)) return content.close();
-    this.hand(file, content);
-    this.log.info({ file: path }, 'file moved away; reading it to its end');
-    this.advance(file, { ...file.state, path });
-  }
-
-  async openPath(entry: Pick<Entry, 'source' | 'path'>): Promise<Content | null> {
+    const { path, inode, birth } = file.state;
     try {
-      return await this.handles.open(entry.path);
+      const content = await this.given.handles.open(path);
+      const at = content.stat();
+      if (at.inode === inode && at.birth === birth) return this.hand(file, content);
+      await content.close();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') this.ignored.add(entry, `it cannot be opened (${code})`);
-      return null;
+      if (code !== 'ENOENT') this.given.ignored.add(file.state, `it cannot be opened (${code})`);
     }
+    file.missing = true;
+    return null;
+  }
+
+  private hand(file: TrackedFile, content: Content): Content {
+    file.packed = content.packed;
+    file.content = content;
+    return content;
   }
 
   /** Closes the handle of a file that is still tracked. */
@@ -324,9 +284,9 @@ export class TrackedFiles {
     file.content = null;
   }
 
-  /** Keeps the number of open handles bounded, with `room` for so many more. Closes the files that have rested longest. */
-  async closeIdle(room = 0): Promise<void> {
-    const surplus = this.handles.surplus(room);
+  /** Keeps the number of open handles bounded. Closes the files that have rested longest. */
+  async closeIdle(): Promise<void> {
+    const surplus = this.given.handles.surplus();
     if (surplus === 0) return;
     const open = [...this.byId.values()].filter((file) => file.content);
     const idle = open.filter(
@@ -338,18 +298,13 @@ export class TrackedFiles {
 
   /** Closes a file that was just met, or read to its end, when too many are open. */
   async closeSurplus(file: TrackedFile): Promise<void> {
-    if (file.entry && this.handles.surplus() > 0) await this.release(file);
+    if (file.entry && this.given.handles.surplus() > 0) await this.release(file);
   }
 
   async close(): Promise<void> {
     for (const file of this.byId.values()) await file.content?.close();
     this.byId.clear();
   }
-}
-
-function isOf(content: Content, { inode, birth }: Pick<Place, 'inode' | 'birth'>): boolean {
-  const at = content.stat();
-  return at.inode === inode && at.birth === birth;
 }
 
 function unreadable({ packed }: TrackedFile, { code, message }: NodeJS.ErrnoException): string {

@@ -1,4 +1,3 @@
-import type { Content } from '../files/content.ts';
 import type { Disk } from '../files/disk.ts';
 import { Handles } from '../files/handles.ts';
 import { HeldFiles } from '../files/held-open.ts';
@@ -6,16 +5,15 @@ import { Ignored } from '../files/ignored.ts';
 import type { Entry, Listing } from '../files/scan.ts';
 import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
 import type { IngestWaits } from '../waits.ts';
-import { Decisions } from './decisions.ts';
+import { createDecisions, type Decisions } from './decisions.ts';
 import { isIntact } from './facts.ts';
 import { HEAD_BYTES } from './proofs.ts';
-import { observe, type TrackedFile } from './tracked-file.ts';
+import type { TrackedFile } from './tracked-file.ts';
 import { TrackedFiles } from './tracked-files.ts';
 
 /** A listing is made anew so often while files come during it. */
 const MOST_LISTINGS = 3;
-/** After a start, so many files that were moved to names that are not read are opened in a sweep, where all handles are taken. */
-const STRAYS_AT_ONCE = 50;
+const TORN = 'its packed data ends early; the rest is read once it is complete';
 
 /**
  * Keeps track of which files there are, and which stream each holds. A tracked file is
@@ -24,6 +22,7 @@ const STRAYS_AT_ONCE = 50;
  *   read        its stream is read on from `state.offset`
  *   a copy      of one that is read (`copy`); not read
  *   unlinked    no path leads to it (`entry` is null): read through its handle, let go when it has rested
+ *   a stray     only a path leads to it that is not read (`isStray`): let go when it has rested
  *
  * `identify` decides between them when a file is met, and again whenever that decision has lost its ground: the file was truncated or
  * replaced, the original of a copy is gone, or both go on differently.
@@ -36,8 +35,7 @@ export class Tracker {
   private readonly disk: Disk;
   private readonly log: IngestLog;
   private readonly waits: IngestWaits;
-  /** The streams whose files may have been moved while nothing ran; null before the first sweep. */
-  private strays: number[] | null = null;
+  private hasStarted = false;
 
   constructor(
     disk: Disk,
@@ -52,7 +50,13 @@ export class Tracker {
     this.ignored = new Ignored(log);
     this.files = new TrackedFiles({ disk, handles, ignored: this.ignored, sink, log });
     this.held = new HeldFiles(disk, handles, (entry) => this.files.isTracked(entry));
-    this.decisions = new Decisions({ files: this.files, ignored: this.ignored, sink, log, waits });
+    this.decisions = createDecisions({
+      files: this.files,
+      ignored: this.ignored,
+      sink,
+      log,
+      waits,
+    });
   }
 
   get refused(): readonly IgnoredFile[] {
@@ -61,7 +65,7 @@ export class Tracker {
 
   /** Whether there are files with bytes that are not decided yet. */
   get hasUndecided(): boolean {
-    for (const { size } of this.files.undecided()) if (size > 0) return true;
+    for (const { size } of this.files.undecided) if (size > 0) return true;
     return false;
   }
 
@@ -73,7 +77,7 @@ export class Tracker {
   /** Brings the tracked files in line with what is on the disk. */
   async sweep(): Promise<void> {
     // A restart is named after a listing that began later: the copy that was made before a truncation is in it.
-    const restarts = this.decisions.restarted;
+    const restarts = this.decisions.restarted();
     const { listing, before } = await this.list();
     this.ignored.begin(listing.refused);
     const listed = listing.found.filter((entry) => !this.ignored.isIgnored(entry));
@@ -95,7 +99,7 @@ export class Tracker {
     const unlinked = new Set([...before, ...deleted]);
     for (const { entry, content } of await this.held.unlinked(unlinked, inodes))
       this.files.track(entry, content, now).entry = null;
-    await this.followStrays(inodes, now);
+    await this.meetStrays(inodes, now);
     await this.decisions.decideAll(now);
     await this.decisions.nameRestarts(restarts);
     this.files.boundMemory();
@@ -129,13 +133,14 @@ export class Tracker {
     return deleted;
   }
 
-  /** Whether a file that no path leads to has been read, and has rested, for long enough to let it go. */
-  isOver(file: TrackedFile, deleted: boolean): boolean {
-    if (file.entry) return false;
+  /** Tells whether a file that is no longer listed has been read, and has rested, for long enough to let it go. */
+  isOver(file: TrackedFile): boolean {
+    if (file.entry && !file.isStray) return false;
     if (file.undecided) return file.size === 0;
     if (file.copy) return !this.decisions.isCopyInDoubt(file);
     if (file.exhausted !== file.version) return false;
-    return this.disk.now() - file.changedAt > (deleted ? this.waits.deleted : this.waits.moved);
+    const isDeleted = file.content?.stat().links === 0;
+    return this.disk.now() - file.changedAt > (isDeleted ? this.waits.deleted : this.waits.moved);
   }
 
   async close(): Promise<void> {
@@ -154,80 +159,67 @@ export class Tracker {
       if (names) names.push(entry);
       else byInode.set(entry.inode, [entry]);
     }
+    const strays = await this.strays(byInode);
     for (const file of this.files.values()) {
-      const { inode, path } = file.state;
+      const { source, inode, path } = file.state;
       const names = (byInode.get(inode) ?? []).filter((entry) => holds(file, entry));
-      const at = names.find((entry) => entry.path === path) ?? names[0] ?? null;
+      const listed = names.find((entry) => entry.path === path) ?? names[0];
+      const found = file.content || listed ? undefined : strays.get(inode);
+      file.isStray = found !== undefined && holds(file, { source, ...found });
+      const at = listed ?? (found && file.isStray ? { source, ...found } : null);
       file.entry = at;
       file.missing = false;
       if (at) {
         claimed.add(inode);
-        if (at.path !== path) moved.push(this.renamed(file, at));
+        if (at.path !== path) {
+          const { source, path: to, birth } = at;
+          this.files.advance(file, { ...file.state, source, path: to, birth });
+          if (file.isStray)
+            this.log.info({ file: path, to }, 'file moved away; reading it to its end');
+          else this.log.debug({ file: path, to }, 'file renamed');
+          moved.push(file.state);
+        }
         const { version } = file;
-        observe(file, at, now);
+        this.files.observe(file, at);
         if (file.version === version) file.unchanged++;
+        if (file.torn === file.version && now - file.changedAt > this.waits.incomplete)
+          this.ignored.add(file.state, TORN);
       } else if (file.content) {
-        observe(file, file.content.stat(), now);
+        await this.files.look(file);
         this.files.remember(file.state);
       } else {
         gone.push(file);
       }
     }
-    const strays = await this.findStrays(gone, now);
-    await this.files.drop(
-      gone.filter((file) => !strays.has(file)),
-      moved,
-    );
+    await this.files.drop(gone, moved);
     return claimed;
   }
 
-  /**
-   * Looks for files whose names are no longer listed, as `app.log.old` is not. Opens those that have something to be read, for which those
-   * that were read give their handles back. Returns the files that are there, some of which may wait for a handle.
-   */
-  private async findStrays(gone: readonly TrackedFile[], now: number): Promise<Set<TrackedFile>> {
-    const strays = new Set<TrackedFile>();
-    if (gone.length === 0) return strays;
-    const read = this.files.isFull() ? [...this.files.values()].filter(isReadAndUnlisted) : [];
-    const inodes = [...gone, ...read].map(({ state }) => state.inode);
-    const found = await this.disk.find(new Set(inodes));
-    for (const file of [...read, ...gone]) {
-      const there = found.get(file.state.inode);
-      if (there?.birth !== file.state.birth) continue;
-      strays.add(file);
-      observe(file, there, now);
-      if (file.state.path !== there.path)
-        this.files.advance(file, { ...file.state, path: there.path });
-      if (file.exhausted === file.version) await this.files.release(file);
-      else await this.files.openStray(file, there.path);
-    }
-    return strays;
+  /** Finds, by inode, the files without a handle whose names are no longer listed: `app.log.old` is none of a log. */
+  private strays(byInode: ReadonlyMap<string, readonly Entry[]>) {
+    const unlisted = [...this.files.values()].filter(
+      (file) => !file.content && !byInode.get(file.state.inode)?.some((at) => holds(file, at)),
+    );
+    const inodes = unlisted.map(({ state }) => state.inode);
+    return this.disk.find(new Set(inodes));
   }
 
   /** Meets, after a start, the files whose logs were moved to such names while nothing ran. */
-  private async followStrays(listed: ReadonlySet<string>, now: number): Promise<void> {
-    this.strays ??= [...this.files.streams.ids()].filter((id) => {
-      const stream = this.files.streams.get(id);
-      return stream && !stream.gone && !this.files.get(id) && !listed.has(stream.inode);
+  private async meetStrays(listed: ReadonlySet<string>, now: number): Promise<void> {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const { streams } = this.files;
+    const missing = [...streams.ids()].flatMap((id) => {
+      const stream = this.files.get(id) ? undefined : streams.get(id);
+      return stream && !stream.gone && !listed.has(stream.inode) ? [stream] : [];
     });
-    if (this.strays.length === 0) return;
-    await this.files.closeIdle(STRAYS_AT_ONCE);
-    if (this.files.isFull()) return;
-    const streams = this.strays.flatMap((id) => this.files.streams.get(id) ?? []);
-    const found = await this.disk.find(new Set(streams.map(({ inode }) => inode)));
-    this.strays = [];
-    for (const { id, source, inode, birth, offset } of streams) {
+    if (missing.length === 0) return;
+    const found = await this.disk.find(new Set(missing.map(({ inode }) => inode)));
+    for (const { source, inode, birth, offset } of missing) {
       const there = found.get(inode);
       if (!there || there.birth !== birth || there.size === offset) continue;
-      if (this.files.get(id) || this.files.isTracked({ ...there, source })) continue;
-      if (this.files.isFull()) {
-        this.strays.push(id);
-        continue;
-      }
-      const file = this.files.track({ source, ...there }, null, now);
-      await this.files.openStray(file, there.path);
-      if (file.content) file.entry = null;
-      else await this.files.untrack(file);
+      const entry = { source, ...there };
+      if (!this.files.isTracked(entry)) this.files.track(entry, null, now).isStray = true;
     }
   }
 
@@ -242,29 +234,18 @@ export class Tracker {
       if (state.offset === 0 && file.begun === version) continue;
       const content = await this.files.open(file);
       if (!content) continue;
-      if (state.offset > 0 && !(await isIntact(file, content))) await this.files.replaced(file);
-      else if (state.offset < HEAD_BYTES && file.begun !== version) await this.begin(file, content);
-      else await this.files.closeSurplus(file);
+      if (state.offset > 0 && !(await isIntact(file, content))) {
+        await this.files.replaced(file);
+        continue;
+      }
+      // A log of which little was read may have been rewritten: another file may be a copy of what it holds now.
+      if (state.offset < HEAD_BYTES && file.begun !== version) {
+        const start = Buffer.alloc(HEAD_BYTES);
+        this.files.begin(file, start.subarray(0, await content.read(start, 0)));
+      }
+      await this.files.closeSurplus(file);
     }
   }
-
-  /** A log of which little was read may have been rewritten: another file may be a copy of what it holds now. */
-  private async begin(file: TrackedFile, content: Content): Promise<void> {
-    const start = Buffer.alloc(HEAD_BYTES);
-    const length = await content.read(start, 0);
-    this.files.begin(file, start.subarray(0, length));
-    await this.files.closeSurplus(file);
-  }
-
-  private renamed(file: TrackedFile, { source, path, birth }: Entry): FileState {
-    this.log.debug({ file: file.state.path, to: path }, 'file renamed');
-    this.files.advance(file, { ...file.state, source, path, birth });
-    return file.state;
-  }
-}
-
-function isReadAndUnlisted({ entry, content, undecided, exhausted, version }: TrackedFile) {
-  return !entry && content !== null && !undecided && exhausted === version;
 }
 
 /** Whether an entry is the file that is tracked: as long as a handle is open its inode is not used again. */

@@ -1,7 +1,7 @@
 import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
 import type { LongLineBudget } from '../batch/long-line-budget.ts';
+import { solidEnd } from '../files/compare.ts';
 import type { Content } from '../files/content.ts';
-import { solidEnd } from '../identity/compare.ts';
 import { extended, HEAD_BYTES, PROOF_BYTES, proves } from '../identity/proofs.ts';
 import { RECENT_BYTES } from '../identity/recent-bytes.ts';
 import type { FileState } from '../types.ts';
@@ -41,6 +41,8 @@ export type TrailingText =
   | 'leave'
   /** The file has been quiet: take it if it is a whole JSON object. */
   | 'take-object'
+  /** It was unpacked: as `take`, but if the packed data ends early, it stays. */
+  | 'take-unless-torn'
   /** Nothing more can come: take it, or reject it. */
   | 'take';
 
@@ -88,7 +90,9 @@ export async function tail(
   options: TailOptions,
 ): Promise<TailResult> {
   const { buffer, maxLine, format, budget } = options;
-  const undo = batch.mark();
+  const undo = batch.mark(state.id);
+  const isLast = () =>
+    options.openEnd === 'take' || (options.openEnd === 'take-unless-torn' && !content.isTorn());
   const changed: TailResult = {
     outcome: 'changed',
     state,
@@ -177,7 +181,7 @@ export async function tail(
     if (long) {
       const passed = await passLongLine(content, long, buffer);
       scanned += passed.base + passed.have - long.scanned;
-      if (passed.end === null && !(passed.ended && options.openEnd === 'take')) {
+      if (passed.end === null && !(passed.ended && isLast())) {
         long = { ...long, scanned: passed.base + passed.have };
         full = !passed.ended;
         break;
@@ -253,9 +257,10 @@ export async function tail(
     await readOn();
   }
 
-  if (!full && !long && next < have && options.openEnd !== 'leave') {
+  if (!full && !long && next < have) {
     const text = buffer.subarray(next, have);
-    if (options.openEnd === 'take' || isObject(lastLine(text))) unterminated = await takeOpen(text);
+    const isWhole = options.openEnd === 'take-object' && isObject(lastLine(text));
+    if (isWhole || isLast()) unterminated = await takeOpen(text);
   }
 
   const outcome = full ? 'more' : 'end';

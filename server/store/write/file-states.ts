@@ -49,12 +49,13 @@ export async function readFiles(connection: DuckDBConnection): Promise<FileState
   }));
 }
 
-/** The proof as `at/length:hash`. */
-function proofText({ at, length, hash }: Proof): string {
-  return `${at}/${length}:${hash}`;
+/** The proof as `at/length:hash`, with `:copy` behind it where a copy ends. */
+function proofText({ at, length, hash, endsCopy }: Proof): string {
+  return `${at}/${length}:${hash}${endsCopy ? ':copy' : ''}`;
 }
 
 function proofOf(text: string): Proof {
-  const [at = '', length = '', hash = ''] = text.split(/[/:]/);
-  return { at: Number(at), length: Number(length), hash: hash.slice(0, 12) };
+  const [at = '', length = '', hash = '', copy] = text.split(/[/:]/);
+  const proof = { at: Number(at), length: Number(length), hash: hash.slice(0, 12) };
+  return copy ? { ...proof, endsCopy: true } : proof;
 }

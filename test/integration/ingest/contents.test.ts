@@ -83,6 +83,28 @@ describe('what a file holds', () => {
       }),
     ));
 
+  it('is read as far as its packed data goes, and on once that goes on', () =>
+    withFolder((data) =>
+      withIngest(data, async (ingesting) => {
+        const file = at(data, 'app.log.gz');
+        const [first, second] = [line('a') + line('b'), line('c') + line('d')];
+        writeFileSync(file, zlib.gzipSync(first));
+        await holds(ingesting, ['a', 'b']);
+        // Not compressed, and cut in its second line.
+        const whole = zlib.gzipSync(second, { level: 0 });
+        const cut = whole.indexOf(second) + line('c').length + 5;
+        appendFileSync(file, whole.subarray(0, cut));
+        await holds(ingesting, ['a', 'b', 'c']);
+        await refuses(ingesting, { 'app.log.gz': /ends early; the rest is read once/ });
+        const { sources } = ingesting.ingest.status();
+        const pending = sources.find(({ source }) => source === SOURCE)?.pendingBytes;
+        expect(pending).to.be.greaterThan(0);
+        appendFileSync(file, whole.subarray(cut));
+        await holds(ingesting, ['a', 'b', 'c', 'd']);
+        await refuses(ingesting, {});
+      }),
+    ));
+
   it('is refused by name where it is packed otherwise, and read once it is not', () =>
     withFolder((data) =>
       withIngest(data, async (ingesting) => {

@@ -791,6 +791,21 @@ describe('which file it is', () => {
         });
       }));
 
+  for (const half of [10, 30])
+    it(`knows an older copy that was seen when ${half} bytes of it were there`, () =>
+      withFolder(async (data) => {
+        const file = at(data, 'app.log');
+        const whole = `{"id":"a","timestamp":"2026-11-20T10:00:00Z"}\n`;
+        await withIngest(data, async (ingesting) => {
+          writeFileSync(file, whole);
+          await settles(ingesting, ['a']);
+          writeFileSync(`${file}.1`, whole.slice(0, half));
+          await settles(ingesting, ['a']);
+          appendFileSync(`${file}.1`, whole.slice(half));
+          await settles(ingesting, ['a']);
+        });
+      }));
+
   it('reports folders whose name is not UTF-8, and packed files with more than gzip data', () =>
     withFolder(async (data) => {
       const folder = Buffer.concat([

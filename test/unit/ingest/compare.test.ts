@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { compare } from '../../../ingest/files/compare.ts';
 import type { Content } from '../../../ingest/files/content.ts';
-import { compare } from '../../../ingest/identity/compare.ts';
 
 /** A content of which a read leaves in the memory behind its end what was there before: in the worst case these bytes. */
 function contentOf(text: string, leaves = ''): Content {
@@ -16,6 +16,7 @@ function contentOf(text: string, leaves = ''): Content {
       return bytes.copy(target, 0, Math.min(position, bytes.length));
     },
     pin() {},
+    isTorn: () => false,
     close: async () => {},
   };
 }
@@ -26,22 +27,19 @@ describe('two contents that are compared', () => {
     const truncated = contentOf('', 'one\ntwo\n');
     expect(await compare(copy, truncated, 8)).to.deep.equal({
       equal: 0,
-      line: 0,
       outcome: 'longer',
     });
     expect(await compare(truncated, copy, 8)).to.deep.equal({
       equal: 0,
-      line: 0,
       outcome: 'within',
     });
   });
 
-  it('are equal up to the line in which they part', async () => {
+  it('are equal up to the byte in which they part', async () => {
     const [left, right] = [contentOf('one\ntwo\nthree\n'), contentOf('one\ntwo\nthanks\n')];
     for (const from of [0, 4, 8])
       expect(await compare(left, right, from)).to.deep.equal({
         equal: 10,
-        line: 8,
         outcome: 'differs',
       });
   });

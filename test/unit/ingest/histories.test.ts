@@ -134,6 +134,18 @@ describe('every history of a log and its rotation, with inodes that are used aga
     expect(simulation.warnings).to.have.length(1);
   });
 
+  it('of a log whose copy goes on with half a line, and is deleted: every line once', async () => {
+    const steps = [
+      { do: 'create', name: LOG },
+      { do: 'replace', name: LOG },
+      { do: 'copy', name: LOG },
+      { do: 'half', name: ROTATED },
+      { do: 'rename', name: LOG },
+      { do: 'create', name: LOG },
+    ] as const;
+    expect(await tell(steps, [], true)).to.equal(null);
+  });
+
   it('of a log that is put back while nobody looks, since storing takes long: every line once', async () => {
     const simulation = new Simulation(true);
     const { disk } = simulation;

@@ -171,6 +171,7 @@ export class SimulatedDisk implements Disk {
         inode.data.subarray(position, position + bytes.length).equals(bytes) &&
         inode.data.length >= size,
       pin() {},
+      isTorn: () => false,
       close: async () => {
         inode.handles--;
         this.free(inode);

@@ -153,7 +153,7 @@ export class Simulation {
         // Nothing is remembered of a log that was moved away before its first line was stored.
         for (const away of disk.names().filter((each) => each.endsWith(UNREAD_NAME))) {
           const lines = linesOf(disk.text(away));
-          if (!lines.some((line) => this.stored.has(line)))
+          if (!lines.some((line) => line !== HEADER && this.stored.has(line)))
             for (const line of lines) this.unseen.add(line);
         }
         await this.endListing?.();

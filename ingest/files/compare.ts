@@ -1,6 +1,5 @@
-import type { Content } from '../files/content.ts';
+import type { Content } from './content.ts';
 
-const NEWLINE = 0x0a;
 const BLOCK_BYTES = 64 * 1024;
 /** Bytes that one look compares, so that others have their turn. */
 const LOOK_BYTES = 32 * 1024 * 1024;
@@ -13,8 +12,6 @@ const MOST_ROOM_BYTES = 1024 * 1024 * 1024;
 export interface Compared {
   /** Its bytes before this are those of the other. */
   readonly equal: number;
-  /** Where the line begins that stands there; 0 when that is the first line, or was not seen. */
-  readonly line: number;
   /**
    * `within`: it ends there, and the other holds all of it; `longer`: the other ends there; `differs`: they go on differently;
    * `more`: they are to be compared further.
@@ -34,26 +31,22 @@ export async function compare(content: Content, other: Content, from: number): P
   // Behind what was read stands what was in the memory before, which may be the same bytes.
   if (Math.min(read, there) < before || commonLength(left, right, before) < before)
     return compare(content, other, 0);
-  const last = left.subarray(0, before).lastIndexOf(NEWLINE);
-  let line = last < 0 ? 0 : from - before + last + 1;
   // Where the last byte that is not NUL ends.
   let solid = from;
   for (let equal = from; equal - from < LOOK_BYTES; ) {
     const length = await content.read(left, equal);
     const there = length === 0 ? 0 : await other.read(right.subarray(0, length), equal);
     const same = commonLength(left, right, Math.min(length, there));
-    const newline = left.subarray(0, same).lastIndexOf(NEWLINE);
-    if (newline >= 0) line = equal + newline + 1;
     const filled = solidEnd(left, length);
     if (filled > 0) solid = equal + Math.min(filled, same);
     // NULs that reach to its end are room that its writer has reserved: it ends before them.
     const mayEnd = filled <= same && (same < length || length < BLOCK_BYTES);
     if (mayEnd && (await isRoom(content, equal + length)))
-      return { equal: solid, line, outcome: 'within' };
+      return { equal: solid, outcome: 'within' };
     equal += same;
-    if (same < length) return { equal, line, outcome: same < there ? 'differs' : 'longer' };
+    if (same < length) return { equal, outcome: same < there ? 'differs' : 'longer' };
   }
-  return { equal: from + LOOK_BYTES, line, outcome: 'more' };
+  return { equal: from + LOOK_BYTES, outcome: 'more' };
 }
 
 /** Whether there is nothing but NULs from here on, as far as it is looked: beyond that a content counts as another, and is read. */

@@ -39,6 +39,8 @@ const MOST = 64;
 const MOST_SORTED = 1000;
 const NEWLINE = 0x0a;
 const [SHORTEST_HEAD = 0] = HEADS;
+/** Where a first line without a newline is known that is shorter than all of HEADS: half a line tells of a copy, too. */
+const HALF_LINE = 32;
 
 /** A beginning of a stream: its length and a digest of its last bytes. */
 type Head = Pick<Proof, 'at' | 'hash'>;
@@ -95,7 +97,8 @@ export function createStreams(): Streams {
       .filter((at) => at <= start.length)
       .flatMap((at) => idsOf(headKey(source, 'ends', headAt(start, at))));
     ids.push(...idsOf(headlessKey(source)));
-    const last = heads.at(-1) ?? start.lastIndexOf(NEWLINE) + 1;
+    const half = start.length < HALF_LINE ? 0 : HALF_LINE;
+    const last = heads.at(-1) ?? (start.lastIndexOf(NEWLINE) + 1 || half);
     return last === 0 ? ids : [...ids, ...idsOf(headKey(source, 'longer', headAt(start, last)))];
   };
 
@@ -165,6 +168,7 @@ function headsOf(start: Uint8Array): Head[] {
   if (start.length === 0) return [];
   const places = HEADS.filter((at) => at <= start.length);
   if (places.length === 0) places.push(start.length);
+  if (start.length > HALF_LINE) places.push(HALF_LINE);
   for (let at = 0; at >= 0 && at < SHORTEST_HEAD; at = start.indexOf(NEWLINE, at) + 1 || -1)
     if (at > 0) places.push(at);
   return [...new Set(places)].map((at) => headAt(start, at));

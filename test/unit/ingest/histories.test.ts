@@ -146,6 +146,18 @@ describe('every history of a log and its rotation, with inodes that are used aga
     expect(await tell(steps, [], true)).to.equal(null);
   });
 
+  it('of half a line that is copied, goes on, and is packed: every line once', async () => {
+    const steps = [
+      { do: 'half', name: LOG },
+      { do: 'copy', name: LOG },
+      { do: 'half', name: LOG },
+      { do: 'gzip', name: ROTATED },
+    ] as const;
+    const first = { do: 'create', name: LOG } as const;
+    const emptied = { do: 'truncate', name: LOG } as const;
+    expect(await tell([first, emptied, ...steps], [], true)).to.equal(null);
+  });
+
   it('of a log that is put back while nobody looks, since storing takes long: every line once', async () => {
     const simulation = new Simulation(true);
     const { disk } = simulation;

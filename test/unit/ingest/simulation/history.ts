@@ -74,8 +74,8 @@ export class Simulation {
     // Each second copy has a name of its own.
     if (step.do === 'second copy') return step.name === LOG && disk.has(LOG) && !disk.has(SECOND);
     // A line that was torn by copying is taken to be the whole one of the original.
-    if (step.do === 'append' && step.name === ROTATED && this.isCopy && this.isTorn(ROTATED))
-      return false;
+    const isOfCopy = this.isCopy && (step.name === ROTATED || this.isBack);
+    if (step.do === 'append' && isOfCopy && this.isTorn(step.name)) return false;
     if (step.do === 'truncate') return disk.text(step.name) !== '';
     return disk.has(step.name);
   }
@@ -87,6 +87,12 @@ export class Simulation {
     if (text !== '' && this.disk.text(ROTATED).startsWith(text)) return true;
     const read = linesOf(this.disk.text(ROTATED)).map((line) => `${line}\n`);
     return this.disk.has(ROTATED) && this.disk.text(LOG).startsWith(read.join(''));
+  }
+
+  /** Whether lines of a file are stored. The banner may be that of another one. */
+  private isRead(text: string): boolean {
+    const lines = linesOf(text);
+    return lines.some((line) => (line !== HEADER || lines.length === 1) && this.stored.has(line));
   }
 
   private isTorn(name: Name): boolean {
@@ -149,12 +155,11 @@ export class Simulation {
         disk.rename(name, `${name}${UNREAD_NAME}`);
         return;
       case 'restart':
-        disk.forget((text) => linesOf(text).some((line) => this.stored.has(line)));
+        disk.forget((text) => this.isRead(text));
         // Nothing is remembered of a log that was moved away before its first line was stored.
         for (const away of disk.names().filter((each) => each.endsWith(UNREAD_NAME))) {
-          const lines = linesOf(disk.text(away));
-          if (!lines.some((line) => line !== HEADER && this.stored.has(line)))
-            for (const line of lines) this.unseen.add(line);
+          const text = disk.text(away);
+          if (!this.isRead(text)) for (const line of linesOf(text)) this.unseen.add(line);
         }
         await this.endListing?.();
         await this.life?.tracker.close();

@@ -132,7 +132,7 @@ export function createFill({
         buffer,
       });
       if (state.offset === 0) {
-        // What was read may be more than what its decision was made of.
+        // This read may have seen bytes that its decision did not see.
         files.observe(file, content.stat());
         if (file.undecided) return undo();
       }

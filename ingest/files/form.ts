@@ -3,8 +3,8 @@ import { DOCUMENT_BYTES, isDocument } from './document.ts';
 import { kindOf, mayBePacked } from './packed-kinds.ts';
 
 /**
- * How a file is to be read, as its first bytes tell: as `lines`; once it was opened again, as it is `packed` and was opened as text; never.
- * `unclear`: more bytes will tell.
+ * How a file is to be read. `packed`: it was opened as text, and has to be opened again. `unclear`: too few bytes to tell. `refused` says
+ * why it is not read.
  */
 export type Form = 'lines' | 'packed' | 'empty' | 'unclear' | { readonly refused: string };
 

@@ -12,7 +12,7 @@ export const HEADS: readonly number[] = [64, 256, 1024];
 const NEAREST = 64;
 /** The longest start that is proven while its bytes are at hand. */
 export const HEAD_BYTES = 1024;
-/** So many ends of copies are proven of each stream. */
+/** The most ends of copies that are proven of a stream. */
 const MOST_COPIES = 16;
 /** Hex digits that are kept of a hash: 48 bits, and over a long file no proof decides alone. */
 const HASH_CHARACTERS = 12;

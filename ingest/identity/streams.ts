@@ -39,7 +39,7 @@ const MOST = 64;
 const MOST_SORTED = 1000;
 const NEWLINE = 0x0a;
 const [SHORTEST_HEAD = 0] = HEADS;
-/** Where a first line without a newline is known that is shorter than all of HEADS: half a line tells of a copy, too. */
+/** Bytes by which half a first line is found that is shorter than all of HEADS. */
 const HALF_LINE = 32;
 
 /** A beginning of a stream: its length and a digest of its last bytes. */

@@ -62,7 +62,7 @@ interface Compared {
 /** A file first seen this soon after its last change is one that grows now. */
 const FRESH_MS = 10_000;
 
-/** What is known of a file that has taken up a stream, of which the store has what `state` says. */
+/** Returns the facts about a file that has just taken up the stream of `state`, as the store has it. */
 export function nothingTaken(state: FileState) {
   return {
     state,

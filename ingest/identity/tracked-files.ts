@@ -150,7 +150,7 @@ export class TrackedFiles {
   private forsake(file: TrackedFile): void {
     this.byId.delete(file.state.id);
     this.settle(file);
-    // What was read of it tells it from others.
+    // Its proofs tell it from others.
     this.streams.begin(file.state.id, Buffer.alloc(0));
     if (file.state.offset === 0) this.forgetState(file.state.id);
   }

@@ -24,11 +24,10 @@ const RESTARTED =
 const OLDER =
   'file holds the beginning of what was read before; reading on behind what is proven, lines after that may be stored twice';
 
-/** A file that is read from its start though its path was known: the streams that were known there. */
+/** A file that is read from its start though its path was known: the streams that may have ended there. */
 interface Restart {
   readonly path: string;
-  readonly known: readonly number[];
-  readonly truncated: boolean;
+  readonly ended: readonly number[];
 }
 
 export interface DecisionsOptions {
@@ -66,7 +65,7 @@ export function createDecisions({ files, ignored, sink, log, waits }: DecisionsO
   /** Undecided files whose inode is known come first, then those at a known path; of these the largest, as smaller ones may be its copies. */
   function inOrder(): TrackedFile[] {
     const nearness = (file: TrackedFile) => {
-      const { inode, path } = files.knownBy(file.state);
+      const { inode, path } = streams.known(file.state, file.state.id);
       return inode ? 2 : path ? 1 : 0;
     };
     return [...files.undecided]
@@ -79,18 +78,16 @@ export function createDecisions({ files, ignored, sink, log, waits }: DecisionsO
 
   /** Names the first `count` restarts: what stood at their paths may have ended unread, unless a file holds it or it was read to its end. */
   async function nameRestarts(count: number): Promise<void> {
-    for (const { path, known, truncated } of restarts.splice(0, count)) {
-      const ended = known.flatMap((id) => {
-        const stream = streams.get(id);
-        if (!stream || stream.offset === 0 || files.get(id)) return [];
-        return truncated || !stream.gone ? [stream] : [];
+    for (const { path, ended } of restarts.splice(0, count)) {
+      const gone = ended.flatMap((id) => {
+        const stream = files.get(id) ? undefined : streams.get(id);
+        return stream && stream.offset > 0 ? [{ ...stream, gone: true }] : [];
       });
-      const last = ended.at(-1);
+      const last = gone.at(-1);
       if (!last) continue;
       log.warn({ file: path, known_offset: last.offset }, RESTARTED);
-      const gone = ended.map((stream) => ({ ...stream, gone: true }));
       await sink.record(gone, []);
-      for (const stream of gone) files.remember(stream);
+      for (const stream of gone) streams.put(stream);
     }
   }
 
@@ -120,13 +117,7 @@ export function createDecisions({ files, ignored, sink, log, waits }: DecisionsO
     // It was empty when it was opened as text: it is opened again.
     if (form === 'packed') return files.release(file);
     if (typeof form === 'object') return files.refuse(file, form.refused);
-    const facts = await factsOf(file, content, start, {
-      streams: streams,
-      files: files,
-      recent: files.recent,
-      open: (other) => files.open(other),
-      now,
-    });
+    const facts = await factsOf(file, content, start, files, now);
     if (!facts) return;
     await apply(file, content, identify(facts, facts.candidates), facts, now);
     if (!file.undecided && !file.copy) files.begin(file, start);
@@ -169,9 +160,11 @@ export function createDecisions({ files, ignored, sink, log, waits }: DecisionsO
     if (decision.kind === 'resume' && decision.isOpen && !waited) return;
     if (decision.kind === 'resume' && (await resume(file, content, decision, place, size))) return;
     if (file.copy) log.info({ file: path, original: streams.get(file.copy.of)?.path }, PARTED);
-    const others = candidates.filter(({ relation }) => relation !== 'same-start');
-    const known = file.truncated === null ? others.map(({ id }) => id) : [file.truncated];
-    restarts.push({ path, known, truncated: file.truncated !== null });
+    const there = candidates.filter(
+      ({ id, relation }) => relation !== 'same-start' && !streams.get(id)?.gone,
+    );
+    const ended = file.truncated === null ? there.map(({ id }) => id) : [file.truncated];
+    restarts.push({ path, ended });
     files.become(file, { ...file.state, ...UNREAD });
   }
 

@@ -1,26 +1,14 @@
-import { compare } from '../files/compare.ts';
+import { type Compared, compare } from '../files/compare.ts';
 import type { Content } from '../files/content.ts';
-import type { FileState } from '../types.ts';
-import type { Candidate, Holder, Met } from './identify.ts';
+import type { Candidate, Met } from './identify.ts';
 import { held, stillHolds } from './proofs.ts';
-import type { RecentBytes } from './recent-bytes.ts';
-import type { Streams } from './streams.ts';
 import { tellingBytes } from './telling.ts';
 import type { TrackedFile } from './tracked-file.ts';
+import type { TrackedFiles } from './tracked-files.ts';
 
 /** The facts from which `identify` decides. */
 export interface Facts extends Met {
   readonly candidates: readonly Candidate[];
-}
-
-/** The known streams, and the files that hold them. */
-export interface Knowledge {
-  readonly streams: Pick<Streams, 'get' | 'of'>;
-  readonly files: Pick<ReadonlyMap<number, TrackedFile>, 'get'>;
-  readonly recent: RecentBytes;
-  /** Returns the content of a tracked file, or null when it cannot be opened. */
-  open(file: TrackedFile): Promise<Content | null>;
-  readonly now: number;
 }
 
 /** Two short contents are compared from their start. For long ones the proofs are enough, and only the bytes behind the last proof are compared. */
@@ -33,9 +21,10 @@ export async function factsOf(
   file: TrackedFile,
   content: Content,
   start: Uint8Array,
-  knowledge: Knowledge,
+  files: TrackedFiles,
+  now: number,
 ): Promise<Facts | null> {
-  const { streams, files, recent } = knowledge;
+  const { streams, recent } = files;
   const { state, copy } = file;
   const telling = tellingBytes(start);
   const candidates: Candidate[] = [];
@@ -79,16 +68,19 @@ export async function factsOf(
     }
     if (contradicted) continue;
     const from = copy?.of === id ? copy.equal : proven > WHOLE_BYTES ? proven : 0;
-    const beside = await besideHolder(content, holder, from, knowledge);
+    const beside = await besideHolder(content, holder, from, files);
     if (!beside) return null;
-    const { compared } = beside;
-    const isWithin = content.packed && compared.outcome === 'within';
-    if (isWithin) size = compared.equal;
+    const isWithin = content.packed && beside.outcome === 'within';
+    if (isWithin) size = beside.equal;
     candidates.push({
       ...fact,
       proven: known,
-      tells: isSame || isArchive || isWithin || compared.equal >= telling,
-      holder: beside,
+      tells: isSame || isArchive || isWithin || beside.equal >= telling,
+      holder: {
+        ...beside,
+        isListed: holder.entry !== null,
+        grows: now - holder.changedAt < GROWS_MS,
+      },
     });
   }
   return { size, tells: telling !== Number.POSITIVE_INFINITY, candidates };
@@ -99,25 +91,12 @@ async function besideHolder(
   content: Content,
   holder: TrackedFile,
   from: number,
-  { open, now }: Knowledge,
-): Promise<Holder | null> {
-  const other = await open(holder);
+  files: TrackedFiles,
+): Promise<Compared | null> {
+  const other = await files.open(holder);
   if (!other) return null;
   const compared = await compare(content, other, from);
   // Truncated or replaced meanwhile: these were not the bytes that it held.
-  if (!other.packed && !(await isIntact(holder, other))) return null;
-  return {
-    compared,
-    isListed: holder.entry !== null,
-    grows: now - holder.changedAt < GROWS_MS,
-  };
-}
-
-/** Tells whether a file still holds what was read of it. */
-export async function isIntact(
-  { state }: { readonly state: FileState },
-  content: Content,
-): Promise<boolean> {
-  const { size } = content.stat();
-  return size >= state.offset && (await stillHolds(content, state));
+  if (!other.packed && !(await stillHolds(other, holder.state))) return null;
+  return compared;
 }

@@ -44,9 +44,8 @@ export interface Candidate {
   readonly holder: Holder | null;
 }
 
-export interface Holder {
-  /** The file compared with it, byte by byte. */
-  readonly compared: Compared;
+/** Another file that holds a stream, and how the file compares with it, byte by byte. */
+export interface Holder extends Compared {
   /** It has a path. Otherwise only a handle leads to it. */
   readonly isListed: boolean;
   /** It grew a moment ago, and may be about to get the bytes that the file has beyond it. */
@@ -54,7 +53,7 @@ export interface Holder {
 }
 
 export type Decision =
-  | { readonly kind: 'continue'; readonly id: number; readonly relation: Relation }
+  | { readonly kind: 'continue'; readonly id: number }
   /** `equal`: bytes that were compared. `isPart`: there are more to compare. */
   | { readonly kind: 'copy'; readonly of: number; readonly equal: number; readonly isPart: boolean }
   /** `isOpen`: everything in the file belongs to the stream, so it may be on its way back. */
@@ -68,74 +67,61 @@ const RESTORED_BYTES = 4096;
 const RELATIONS: readonly Relation[] = ['same-file', 'same-path', 'same-start'];
 const KINDS = ['continue', 'copy', 'resume', 'wait'] as const;
 
-interface Possibility {
-  readonly decision: Exclude<Decision, { kind: 'new' }>;
-  readonly relation: Relation;
-  /** Bytes that speak for it. */
-  readonly bytes: number;
-}
+/** A decision other than `new`, and the bytes that speak for it. */
+type Possibility = Exclude<Decision, { kind: 'new' }> & { readonly bytes: number };
 
 /** Returns the decision for which most bytes speak. */
 export function identify(met: Met, candidates: readonly Candidate[]): Decision {
   const [best] = candidates
-    .flatMap((candidate) => possibility(met, candidate) ?? [])
+    .flatMap((candidate) => {
+      const { holder, relation } = candidate;
+      const found = holder ? besideHolder(candidate, holder) : withoutHolder(met, candidate);
+      return found ? [{ ...found, relation }] : [];
+    })
     .sort(
       (a, b) =>
         b.bytes - a.bytes ||
-        KINDS.indexOf(a.decision.kind) - KINDS.indexOf(b.decision.kind) ||
+        KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
         RELATIONS.indexOf(a.relation) - RELATIONS.indexOf(b.relation),
     );
-  return best?.decision ?? { kind: 'new' };
+  return best ?? { kind: 'new' };
 }
 
 /** Returns null if the file has nothing to do with the stream. */
-function possibility(met: Met, candidate: Candidate): Possibility | null {
-  const { relation, isOwn, offset } = candidate;
-  const decision = candidate.holder
-    ? besideHolder(candidate, candidate.holder)
-    : withoutHolder(met, candidate);
-  if (!decision) return null;
-  const bytes = {
-    // A file goes on with its own stream, whatever other streams begin like it.
-    continue: isOwn ? Number.POSITIVE_INFINITY : offset,
-    copy: 'equal' in decision ? decision.equal : 0,
-    resume: 'at' in decision ? decision.at : 0,
-    wait: Math.min(offset, candidate.proven),
-  }[decision.kind];
-  return { decision, relation, bytes };
-}
-
 function besideHolder(
-  { id, relation, tells, isOwn, contradicted }: Candidate,
-  { compared, isListed, grows }: Holder,
-): Possibility['decision'] | null {
-  const { outcome, equal } = compared;
+  { id, offset, proven, tells, isOwn, contradicted }: Candidate,
+  { outcome, equal, isListed, grows }: Holder,
+): Possibility | null {
   if (outcome === 'differs' || contradicted) return null;
+  const copy = { kind: 'copy', of: id, equal, bytes: equal } as const;
   if (outcome === 'longer') {
     if (!tells && !isOwn) return null;
-    if (isListed && grows) return { kind: 'copy', of: id, equal, isPart: true };
-    return { kind: 'continue', id, relation };
+    if (isListed && grows) return { ...copy, isPart: true };
+    return continued({ id, offset, isOwn });
   }
-  return tells
-    ? { kind: 'copy', of: id, equal, isPart: outcome === 'more' }
-    : { kind: 'wait', of: id };
+  if (tells) return { ...copy, isPart: outcome === 'more' };
+  return { kind: 'wait', of: id, bytes: Math.min(offset, proven) };
 }
 
 function withoutHolder(
   met: Met,
-  { id, relation, offset, proven, contradicted, tells }: Candidate,
-): Possibility['decision'] | null {
-  const wait = { kind: 'wait', of: id } as const;
+  { id, relation, offset, isOwn, proven, contradicted, tells }: Candidate,
+): Possibility | null {
+  const wait = { kind: 'wait', of: id, bytes: Math.min(offset, proven) } as const;
   // The stream has no more than a banner, and what the file has behind it may belong to another log.
   if (proven >= offset && !tells) return met.tells ? null : wait;
-  if (proven >= offset) return { kind: 'continue', id, relation };
+  if (proven >= offset) return continued({ id, offset, isOwn });
   // It was truncated, or rewritten in place.
   if (relation === 'same-file') return null;
-  const isRestored = tells && proven >= RESTORED_BYTES;
-  if (contradicted)
-    return isRestored ? { kind: 'resume', of: id, at: proven, isOpen: false } : null;
-  if (isRestored) return { kind: 'resume', of: id, at: proven, isOpen: true };
+  if (tells && proven >= RESTORED_BYTES)
+    return { kind: 'resume', of: id, at: proven, isOpen: !contradicted, bytes: proven };
+  if (contradicted) return null;
   if (tells && met.size !== null && proven >= met.size)
-    return { kind: 'copy', of: id, equal: met.size, isPart: false };
+    return { kind: 'copy', of: id, equal: met.size, isPart: false, bytes: met.size };
   return wait;
+}
+
+/** A file goes on with its own stream, whatever other streams begin like it. */
+function continued({ id, offset, isOwn }: Pick<Candidate, 'id' | 'offset' | 'isOwn'>): Possibility {
+  return { kind: 'continue', id, bytes: isOwn ? Number.POSITIVE_INFINITY : offset };
 }

@@ -59,11 +59,6 @@ export function extended(
   return [...thinned(all, offset), proofAt(block.subarray(0, end), offset)];
 }
 
-/** The proofs up to `at`, which ends them. */
-function cut(proofs: readonly Proof[], at: number): readonly Proof[] {
-  return proofs.filter((proof) => proof.at <= at);
-}
-
 /**
  * Returns the state of a content that holds the beginning of a stream, up to `at`: it is read on from the line that stands there, or from `at`
  * itself where that `ends` a line which was taken whole.
@@ -79,9 +74,10 @@ export async function resumedAt(
   await content.read(before, base);
   const end = ends ? before.length : before.lastIndexOf(NEWLINE) + 1;
   if (end === 0) return UNREAD;
+  const there = proofs.filter((proof) => proof.at <= base);
   return {
     offset: base + end,
-    proofs: extended(cut(proofs, base), before.subarray(0, end), base, 0, end),
+    proofs: extended(there, before.subarray(0, end), base, 0, end),
     unterminated: before[end - 1] !== NEWLINE,
   };
 }
@@ -143,13 +139,13 @@ export async function held(content: Content, { proofs }: Pick<FileState, 'proofs
   return { proven, contradicted: false, end: ends ? proven : null };
 }
 
-/** Whether the bytes before the offset, the last that were taken, are there still. */
+/** Tells whether a file still holds what was read of it: the bytes before the offset. */
 export async function stillHolds(
   content: Content,
   { offset, proofs }: FileState,
 ): Promise<boolean> {
   const last = proofs.at(-1);
-  if (!last || offset === 0) return true;
+  if (!last || offset === 0) return content.stat().size >= offset;
   const bytes = Buffer.allocUnsafe(last.length);
   const read = await content.read(bytes, last.at - last.length);
   return read === last.length && proves(last, bytes);

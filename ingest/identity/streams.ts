@@ -6,32 +6,6 @@ import { HEADS, PROOF_BYTES, proofAt } from './proofs.ts';
 /** Why a file might hold a stream: its inode, its path, or its first bytes. The strongest comes first. */
 export type Relation = 'same-file' | 'same-path' | 'same-start';
 
-/** The known streams, indexed by file, path and first bytes. No lookup walks over all of them. */
-export interface Streams {
-  readonly size: number;
-  /** Returns an id that no stream has had. */
-  newId(): number;
-  get(id: number): FileState | undefined;
-  /** The ids, in the order in which the streams became known. */
-  ids(): Iterable<number>;
-  /** Replaces what is known of a stream. */
-  put(state: FileState): void;
-  remove(id: number): void;
-  /** Notes the first bytes of the file that holds a stream, 1024 of them or all. */
-  begin(id: number, start: Uint8Array): void;
-  /**
-   * Returns the streams that a file might hold whose first bytes are `start`, 1024 of them or all: 64 of those that begin like it, with
-   * those of its folder and of similar names first.
-   */
-  of(place: Place, start: Uint8Array): Map<number, Relation>;
-  /** Tells whether another stream than that of `id` was held by this inode, and whether one was at this path. */
-  known(place: Place, id: number | null): { inode: boolean; path: boolean };
-  /** The streams that were held by a file with this inode and birth time. */
-  ofFile(place: Omit<Place, 'path'>): readonly number[];
-  /** The streams that were held at a path. */
-  at(place: Pick<Place, 'source' | 'path'>): readonly number[];
-}
-
 export type Place = Pick<Entry, 'source' | 'path' | 'inode' | 'birth'>;
 
 /** A file is compared with so many streams that begin like it. If there are more, the last 1000 are put in order. */
@@ -45,7 +19,10 @@ const HALF_LINE = 32;
 /** A beginning of a stream: its length and a digest of its last bytes. */
 type Head = Pick<Proof, 'at' | 'hash'>;
 
-export function createStreams(): Streams {
+/** The known streams, indexed by file, path and first bytes. No lookup walks over all of them. */
+export type Streams = ReturnType<typeof createStreams>;
+
+export function createStreams() {
   const states = new Map<number, FileState>();
   /** Beginnings of the files that hold the streams, from their bytes: a file may be longer than what was read of it. */
   const starts = new Map<number, readonly Head[]>();
@@ -106,25 +83,33 @@ export function createStreams(): Streams {
     get size() {
       return states.size;
     },
+    /** Returns an id that no stream has had. */
     newId: () => ++lastId,
-    get: (id) => states.get(id),
-    ids: () => states.keys(),
-    remove(id) {
+    get: (id: number): FileState | undefined => states.get(id),
+    /** The ids, in the order in which the streams became known. */
+    ids: (): Iterable<number> => states.keys(),
+    remove(id: number): void {
       states.delete(id);
       starts.delete(id);
       unindex(id);
     },
-    begin(id, start) {
+    /** Notes the first bytes of the file that holds a stream, 1024 of them or all. */
+    begin(id: number, start: Uint8Array): void {
       starts.set(id, headsOf(start));
       const state = states.get(id);
       if (state) index(state);
     },
-    put(state) {
+    /** Replaces what is known of a stream. */
+    put(state: FileState): void {
       lastId = Math.max(lastId, state.id);
       states.set(state.id, state);
       index(state);
     },
-    of({ source, path, inode, birth }, start) {
+    /**
+     * Returns the streams that a file might hold whose first bytes are `start`, 1024 of them or all: 64 of those that begin like it, with
+     * those of its folder and of similar names first.
+     */
+    of({ source, path, inode, birth }: Place, start: Uint8Array): Map<number, Relation> {
       const found = new Map<number, Relation>();
       const add = (ids: readonly number[], relation: Relation) => {
         for (const id of ids) if (!found.has(id)) found.set(id, relation);
@@ -145,12 +130,15 @@ export function createStreams(): Streams {
       add(nearest, 'same-start');
       return found;
     },
-    known(place, id) {
+    /** Tells whether another stream than that of `id` was held by this inode, and whether one was at this path. */
+    known(place: Place, id: number | null) {
       const inode = fileKeys(place).some((key) => hasOther(key, id));
       return { inode, path: hasOther(pathKey(place), id) };
     },
-    ofFile: (place) => fileKeys(place).flatMap(idsOf),
-    at: (place) => idsOf(pathKey(place)),
+    /** The streams that were held by a file with this inode and birth time. */
+    ofFile: (place: Omit<Place, 'path'>) => fileKeys(place).flatMap(idsOf),
+    /** The streams that were held at a path. */
+    at: (place: Pick<Place, 'source' | 'path'>) => idsOf(pathKey(place)),
   };
 }
 

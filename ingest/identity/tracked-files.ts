@@ -64,7 +64,7 @@ export class TrackedFiles {
   private add(file: TrackedFile): TrackedFile {
     this.byId.set(file.state.id, file);
     this.doubt(file);
-    this.remember(file.state);
+    this.streams.put(file.state);
     return file;
   }
 
@@ -74,7 +74,7 @@ export class TrackedFiles {
     for (const id of this.streams.ids())
       if (!committed.has(id) && !this.byId.has(id)) this.forgetState(id);
     for (const state of committed.values()) {
-      if (!this.byId.has(state.id)) this.remember(state);
+      if (!this.byId.has(state.id)) this.streams.put(state);
     }
     for (const [id, file] of this.byId) {
       const { source, path, inode, birth } = file.state;
@@ -104,7 +104,7 @@ export class TrackedFiles {
     if (state.finished === file.version) file.exhausted = file.version;
     this.byId.set(state.id, file);
     this.settle(file);
-    this.remember(state);
+    this.streams.put(state);
   }
 
   /** Its bytes are not those that were read: it was truncated or replaced, and is met anew. */
@@ -137,7 +137,7 @@ export class TrackedFiles {
     await this.recordUnlessNew([...others, ...left.map(({ gone }) => gone)]);
     for (const { file, gone } of left) {
       this.forsake(file);
-      if (gone.offset > 0) this.remember(gone);
+      if (gone.offset > 0) this.streams.put(gone);
     }
   }
 
@@ -176,7 +176,7 @@ export class TrackedFiles {
     if (taken && state.offset > file.state.offset)
       this.recent.note(state.id, file.state.offset, state.offset, taken);
     file.state = state;
-    this.remember(state);
+    this.streams.put(state);
   }
 
   /** Looks at a tracked file through its handle. */
@@ -211,14 +211,6 @@ export class TrackedFiles {
 
   isTracked(entry: Place): boolean {
     return this.streams.ofFile(entry).some((id) => this.byId.has(id));
-  }
-
-  knownBy(place: Place & { readonly id?: number }): ReturnType<Streams['known']> {
-    return this.streams.known(place, place.id ?? null);
-  }
-
-  remember(state: FileState): void {
-    this.streams.put(state);
   }
 
   forgetState(id: number): void {
@@ -288,9 +280,9 @@ export class TrackedFiles {
   async closeIdle(): Promise<void> {
     const surplus = this.given.handles.surplus();
     if (surplus === 0) return;
-    const open = [...this.byId.values()].filter((file) => file.content);
-    const idle = open.filter(
-      (file) => file.entry && (file.copy || file.exhausted === file.version),
+    const rests = (file: TrackedFile) => file.copy || file.exhausted === file.version;
+    const idle = [...this.byId.values()].filter(
+      (file) => file.content && file.entry && rests(file),
     );
     idle.sort((a, b) => a.changedAt - b.changedAt);
     for (const file of idle.slice(0, surplus)) await this.release(file);

@@ -6,8 +6,7 @@ import type { Entry, Listing } from '../files/scan.ts';
 import type { FileState, IgnoredFile, IngestLog, Sink } from '../types.ts';
 import type { IngestWaits } from '../waits.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
-import { isIntact } from './facts.ts';
-import { HEAD_BYTES } from './proofs.ts';
+import { HEAD_BYTES, stillHolds } from './proofs.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import { TrackedFiles } from './tracked-files.ts';
 
@@ -32,10 +31,10 @@ export class Tracker {
   readonly held: HeldFiles;
   private readonly decisions: Decisions;
   private readonly ignored: Ignored;
+  private hasStarted = false;
   private readonly disk: Disk;
   private readonly log: IngestLog;
   private readonly waits: IngestWaits;
-  private hasStarted = false;
 
   constructor(
     disk: Disk,
@@ -50,13 +49,8 @@ export class Tracker {
     this.ignored = new Ignored(log);
     this.files = new TrackedFiles({ disk, handles, ignored: this.ignored, sink, log });
     this.held = new HeldFiles(disk, handles, (entry) => this.files.isTracked(entry));
-    this.decisions = createDecisions({
-      files: this.files,
-      ignored: this.ignored,
-      sink,
-      log,
-      waits,
-    });
+    const { files, ignored } = this;
+    this.decisions = createDecisions({ files, ignored, sink, log, waits });
   }
 
   get refused(): readonly IgnoredFile[] {
@@ -65,8 +59,7 @@ export class Tracker {
 
   /** Whether there are files with bytes that are not decided yet. */
   get hasUndecided(): boolean {
-    for (const { size } of this.files.undecided) if (size > 0) return true;
-    return false;
+    return [...this.files.undecided].some(({ size }) => size > 0);
   }
 
   /** Decides what those files are that can be told by now, and looks at the copies. */
@@ -94,7 +87,8 @@ export class Tracker {
     // A second name of a file is passed over: it is read once, by the name that is known if there is one.
     const others = found.filter(({ inode }) => !claimed.has(inode));
     const byInode = new Map(others.toReversed().map((entry) => [entry.inode, entry]));
-    for (const entry of others) if (this.files.knownBy(entry).path) byInode.set(entry.inode, entry);
+    for (const entry of others)
+      if (this.files.streams.known(entry, null).path) byInode.set(entry.inode, entry);
     for (const entry of byInode.values()) this.files.track(entry, this.held.take(entry), now);
     const unlinked = new Set([...before, ...deleted]);
     for (const { entry, content } of await this.held.unlinked(unlinked, inodes))
@@ -153,12 +147,9 @@ export class Tracker {
     const claimed = new Set<string>();
     const moved: FileState[] = [];
     const gone: TrackedFile[] = [];
-    const byInode = new Map<string, Entry[]>();
-    for (const entry of found) {
-      const names = byInode.get(entry.inode);
-      if (names) names.push(entry);
-      else byInode.set(entry.inode, [entry]);
-    }
+    const byInode = new Map<string, readonly Entry[]>();
+    for (const entry of found)
+      byInode.set(entry.inode, [...(byInode.get(entry.inode) ?? []), entry]);
     const strays = await this.strays(byInode);
     for (const file of this.files.values()) {
       const { source, inode, path } = file.state;
@@ -186,7 +177,6 @@ export class Tracker {
           this.ignored.add(file.state, TORN);
       } else if (file.content) {
         await this.files.look(file);
-        this.files.remember(file.state);
       } else {
         gone.push(file);
       }
@@ -200,8 +190,7 @@ export class Tracker {
     const unlisted = [...this.files.values()].filter(
       (file) => !file.content && !byInode.get(file.state.inode)?.some((at) => holds(file, at)),
     );
-    const inodes = unlisted.map(({ state }) => state.inode);
-    return this.disk.find(new Set(inodes));
+    return this.disk.find(new Set(unlisted.map(({ state }) => state.inode)));
   }
 
   /** Meets, after a start, the files whose logs were moved to such names while nothing ran. */
@@ -234,7 +223,7 @@ export class Tracker {
       if (state.offset === 0 && file.begun === version) continue;
       const content = await this.files.open(file);
       if (!content) continue;
-      if (state.offset > 0 && !(await isIntact(file, content))) {
+      if (state.offset > 0 && !(await stillHolds(content, state))) {
         await this.files.replaced(file);
         continue;
       }

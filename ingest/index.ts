@@ -11,15 +11,15 @@ import { Tracker } from './identity/tracker.ts';
 import { createRounds } from './rounds.ts';
 import { allSources, type Source } from './source.ts';
 import { isHot } from './tail/backlog.ts';
-import type { LineFormat } from './tail/container-line.ts';
 import { createLag } from './tail/lag.ts';
 import { tailBytes } from './tail/tail.ts';
-import type { IgnoredFile, IngestLog, Sink, SourceStatus } from './types.ts';
+import type { IgnoredFile, IngestLog, LineReader, Sink, SourceStatus } from './types.ts';
 import { INGEST_WAITS, type IngestWaits } from './waits.ts';
 import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
-export type { NamePatterns } from './files/names.ts';
+export { countForms } from './batch/undated-forms.ts';
+export { fileMatcher, type NamePatterns } from './files/names.ts';
 export type { Source } from './source.ts';
 export {
   allSources,
@@ -29,7 +29,6 @@ export {
   SUPABASE_SOURCES,
   type SupabaseSource,
 } from './source.ts';
-export { containerLine, LINE_FORMATS, type LineFormat } from './tail/container-line.ts';
 export { MAX_DEPTH } from './tail/nesting.ts';
 export type * from './types.ts';
 export { INGEST_WAITS, type IngestWaits } from './waits.ts';
@@ -41,8 +40,8 @@ export interface IngestOptions {
   readonly staging: string;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  /** The form of the lines of a source's file, whose path is relative to `logs`; JSON by default. */
-  readonly formatOf?: (source: Source, path: string) => LineFormat;
+  /** Returns the reader of the lines of a source's file, whose path is relative to `logs`. */
+  readonly readerOf: (source: Source, path: string) => LineReader;
   /** Names of further logs by source. */
   readonly names?: NamePatterns;
   readonly log: IngestLog;
@@ -88,7 +87,7 @@ const RETRY_MS = 100;
  * and the sink stores the batch. Batches are stored while the next ones are filled; files that grow now go before the backlog.
  */
 export async function startIngest(options: IngestOptions, sink: Sink): Promise<Ingest> {
-  const { logs, staging, maxLine, formatOf = () => 'json', names = {} } = options;
+  const { logs, staging, maxLine, readerOf, names = {} } = options;
   const { log, waits = INGEST_WAITS } = options;
   const storing = createStoring(stagingFolder(staging), sink, (states) =>
     tracker.files.committed(states),
@@ -101,7 +100,7 @@ export async function startIngest(options: IngestOptions, sink: Sink): Promise<I
     storing,
     sink,
     maxLine,
-    formatOf,
+    readerOf,
     log,
     waits,
   });

@@ -7,9 +7,8 @@ import { type TrackedFile, untakenBytes } from './identity/tracked-file.ts';
 import type { Tracker } from './identity/tracker.ts';
 import type { Source } from './source.ts';
 import { isHot, isLive, pending } from './tail/backlog.ts';
-import type { LineFormat } from './tail/container-line.ts';
 import type { TrailingText } from './tail/tail.ts';
-import type { IngestLog, Sink } from './types.ts';
+import type { IngestLog, LineReader, Sink } from './types.ts';
 import type { IngestWaits } from './waits.ts';
 
 /** The work that is repeated while files are followed. Every method throws what kept lines from being stored. */
@@ -29,23 +28,23 @@ export interface RoundsOptions {
   readonly sink: Sink;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly formatOf: (source: Source, path: string) => LineFormat;
+  readonly readerOf: (source: Source, path: string) => LineReader;
   readonly log: IngestLog;
   readonly waits: IngestWaits;
 }
 
 export async function createRounds(options: RoundsOptions): Promise<Rounds> {
-  const { disk, tracker, storing, sink, maxLine, formatOf, log, waits } = options;
+  const { disk, tracker, storing, sink, maxLine, readerOf, log, waits } = options;
   const fill = createFill({
     files: tracker.files,
     disk,
     storing,
     parallelism: createParallelism(sink),
     maxLine,
-    formatOf,
+    readerOf,
     budgetOf: await longLineBudgets(sink, log),
     capacity: sink.capacity,
-    quietMs: waits.quiet,
+    waits,
   });
   let turn = 0;
 
@@ -75,7 +74,7 @@ export async function createRounds(options: RoundsOptions): Promise<Rounds> {
     },
     async work() {
       const now = disk.now();
-      const { live, backlog } = pending(tracker.files.values(), now, waits.quiet);
+      const { live, backlog } = pending(tracker.files.values(), now, waits);
       if (live.length > 0) {
         // Filled after the commit that runs, so that lines that come meanwhile are in it.
         await storing.stored();

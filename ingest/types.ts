@@ -53,13 +53,59 @@ export interface Slice {
   readonly staged: number;
 }
 
+/** A field that looks like a moment, and the form of its text that cannot be read: digits as 0. */
+export interface UndatedForm {
+  readonly field: string;
+  readonly form: string;
+}
+
+/** How many undated rows have a form. */
+export interface CountedForm extends UndatedForm {
+  readonly rows: number;
+}
+
+/** What becomes of a line. */
+export type ReadLine =
+  /** `text` is the line in normal form, a newline behind it. */
+  | {
+      readonly kind: 'row';
+      readonly text: string;
+      /** It could not be read as it stood, but has one meaning alone. */
+      readonly repaired: boolean;
+      /** It names no moment that can be read. */
+      readonly isUndated: boolean;
+      /** Its moment is more than a day ahead. */
+      readonly isFuture: boolean;
+      /** It has two members of one name. */
+      readonly isDoubled: boolean;
+      /** The field of an undated line that looks like its moment; null if there is none. */
+      readonly undatedForm: UndatedForm | null;
+    }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+/** Tells which lines go on an entry, such as those of a stack trace. It is made for one entry. */
+export interface EntryLines {
+  /** Tells whether the next line that is not blank belongs to the entry. */
+  goesOn(line: string): boolean;
+}
+
+/** Reads the lines of a file. The server supplies it. */
+export interface LineReader {
+  /** Begins an entry with its first line. Returns null if that line is all of it. A reader without it has entries of one line. */
+  entry?(first: string): EntryLines | null;
+  /** Tells whether a JSON object, without blanks around it, can be stored as it stands. */
+  isNormal(block: Buffer, from: number, to: number): boolean;
+  /** Reads an entry of valid UTF-8, without blanks around it; its lines have `\n` between them. */
+  read(line: string): ReadLine;
+}
+
 /**
  * Whole lines of one source, ready to be stored: one transaction takes its rows, its rejected lines and the new states
  * of its files, or nothing of it.
  */
 export interface Batch {
   readonly source: Source;
-  /** Path of the staging file: every line in it is blank, or begins with `{` and ends with `}`. */
+  /** Path of the staging file: every line in it is blank, or in normal form (`LineReader`). */
   readonly staging: string;
   /** Bytes in the staging file. */
   readonly staged: number;
@@ -70,8 +116,16 @@ export interface Batch {
   readonly rejected: readonly RejectedLine[];
   /** Bytes of the files that the batch takes, newlines, blank and rejected lines included. */
   readonly bytes: number;
-  /** Lines whose text was repaired: invalid UTF-8 and lone surrogates became U+FFFD. */
+  /** Lines whose text was repaired: of invalid UTF-8, or of broken JSON that has one meaning alone. */
   readonly repaired: number;
+  /** Lines that name no moment that can be read. */
+  readonly undated: number;
+  /** The forms of moments that they have instead, at most 20. */
+  readonly undatedForms: readonly CountedForm[];
+  /** Lines whose moment is more than a day ahead. */
+  readonly future: number;
+  /** Lines that have two members of one name. */
+  readonly doubled: number;
   /** What the files are once the batch is stored. */
   readonly files: readonly FileState[];
 }

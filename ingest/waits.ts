@@ -4,6 +4,8 @@ export interface IngestWaits {
   readonly sweep: number;
   /** A line without a newline is taken when its file has not changed for this long. */
   readonly quiet: number;
+  /** The last entry of a text is taken when its file has not changed for this long: lines of a stack trace come soon. */
+  readonly entry: number;
   /** A `.gz` that ends early is being written; one that does not change for so long is named. */
   readonly incomplete: number;
   /** A file that is being put back, from another disk or an archive, grows within this time. */
@@ -23,6 +25,7 @@ export interface IngestWaits {
 export const INGEST_WAITS: IngestWaits = {
   sweep: 1000,
   quiet: 5000,
+  entry: 200,
   incomplete: 2000,
   atRest: 5000,
   undecided: 60_000,

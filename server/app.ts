@@ -4,7 +4,7 @@ import cors from 'cors';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
-import type { Ingest, LineFormat, Source } from '../ingest/index.ts';
+import type { Ingest, Source } from '../ingest/index.ts';
 import { alive, LIVE } from './admin/health.ts';
 import { adminRoutes } from './admin/index.ts';
 import { accessToken, VARY } from './auth/middleware.ts';
@@ -21,6 +21,7 @@ import { exploreRoutes } from './explore/index.ts';
 import { SECURITY_HEADERS } from './http/browser-headers.ts';
 import { problem } from './http/problem.ts';
 import { mount, type Route } from './http/route.ts';
+import type { SourceFormats } from './lines/index.ts';
 import { logflareRoutes } from './logflare/index.ts';
 import { createMetrics } from './metrics/index.ts';
 import { apiPages, withDocument } from './openapi/index.ts';
@@ -33,7 +34,7 @@ export interface AppDeps {
   /** Bytes of the longest line that is stored. */
   readonly maxLine: number;
   /** The form of the lines of each source. */
-  readonly formats: Readonly<Record<Source, LineFormat>>;
+  readonly formats: Readonly<Record<Source, SourceFormats>>;
   /** What the name of a service of OpenTelemetry stands for. */
   readonly serviceMeans: ServiceMeans;
   readonly tokens: Tokens;

@@ -22,6 +22,7 @@ import { QueryFileError } from './endpoints/query-file.ts';
 import { endpointFolders, type OpenEndpoints, openEndpoints } from './endpoints/registry.ts';
 import { AppError } from './errors.ts';
 import { createHttpServer, listen } from './http/server.ts';
+import { readersOf } from './lines/index.ts';
 import { isPushPath, openPushFiles, recoverSpool, startRemoval } from './push/index.ts';
 import { limitsOf, startRetention } from './retention-job.ts';
 import { startSettling } from './settling-job.ts';
@@ -210,9 +211,7 @@ export async function runService(
         logs,
         staging: opened.staging,
         maxLine: config.maxLine,
-        // Pushed lines were made objects before, with the projects of tokens in them.
-        formatOf: (source, path) =>
-          isPushPath(path) ? 'json' : (config.lineFormat[source] ?? 'json'),
+        readerOf: readersOf(config, isPushPath),
         names: config.files,
         log: logger,
         waits,

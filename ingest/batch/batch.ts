@@ -1,6 +1,15 @@
 import type { Source } from '../source.ts';
-import type { Batch, Capacity, FileState, RejectedLine, Slice } from '../types.ts';
+import type {
+  Batch,
+  Capacity,
+  FileState,
+  LineReader,
+  ReadLine,
+  RejectedLine,
+  Slice,
+} from '../types.ts';
 import type { StagingFile } from './staging.ts';
+import { countForms } from './undated-forms.ts';
 
 /**
  * Four row groups: a batch of this many lines is written straight to the database file, past its write-ahead log, and needs no rewriting
@@ -46,6 +55,9 @@ export interface OpenBatch {
   lines: number;
   bytes: number;
   repaired: number;
+  undated: number;
+  /** Returns a reader whose last line is counted with what it says of it, once it is staged. */
+  counting(reader: LineReader): LineReader;
   /** Whether it takes one more line of so many bytes; asked for each, as long as there is room. */
   admits(bytes: number): boolean;
   /** Counts a line of so many bytes that is staged, or about to be. */
@@ -74,16 +86,39 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
   const files = new Map<number, FileState>();
   let rejectedBytes = 0;
   let longBytes = 0;
+  let future = 0;
+  let doubled = 0;
+  const forms = countForms();
+  /** What the reader said of a line that is not staged or rejected yet. */
+  let last: ReadLine | null = null;
+
+  const countLast = () => {
+    if (last?.kind === 'row') {
+      if (last.isFuture) future++;
+      if (last.isDoubled) doubled++;
+      if (last.undatedForm) forms.add(last.undatedForm, 1);
+    }
+    last = null;
+  };
 
   const batch: OpenBatch = {
     lines: 0,
     bytes: 0,
     repaired: 0,
+    undated: 0,
+    counting: (reader) => ({
+      ...reader,
+      read(line) {
+        last = reader.read(line);
+        return last;
+      },
+    }),
     admits(bytes) {
       const counts = bytes > LONG_LINE && bytes <= space.longestBytes;
       return !counts || longBytes + bytes <= space.longBytes;
     },
     count(bytes) {
+      countLast();
       batch.lines++;
       if (bytes > LONG_LINE) longBytes += bytes;
     },
@@ -114,6 +149,7 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
       await file.write(bytes);
     },
     reject(line) {
+      last = null;
       rejected.push(line);
       rejectedBytes += line.line.length + 64;
     },
@@ -129,7 +165,9 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
         lines: batch.lines,
         bytes: batch.bytes,
         repaired: batch.repaired,
+        undated: batch.undated,
       };
+      const [futureBefore, doubledBefore, forgetForms] = [future, doubled, forms.mark()];
       const [size, longBytesBefore, rejectedBytesBefore] = [file.size, longBytes, rejectedBytes];
       const [slicesBefore, rejectedBefore] = [slices.length, rejected.length];
       return () => {
@@ -137,6 +175,8 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
         longBytes = longBytesBefore;
         rejectedBytes = rejectedBytesBefore;
         Object.assign(batch, before);
+        [future, doubled] = [futureBefore, doubledBefore];
+        forgetForms();
         slices.length = slicesBefore;
         rejected.length = rejectedBefore;
         if (noted) files.set(id, noted);
@@ -145,7 +185,7 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
     },
     async finish() {
       await file.close();
-      const { lines, bytes, repaired } = batch;
+      const { lines, bytes, repaired, undated } = batch;
       return {
         source,
         staging: file.path,
@@ -155,6 +195,10 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
         rejected,
         bytes,
         repaired,
+        undated,
+        undatedForms: forms.list(),
+        future,
+        doubled,
         files: [...files.values()],
       };
     },

@@ -4,9 +4,9 @@ import type { TrackedFile } from '../identity/tracked-file.ts';
 import type { TrackedFiles } from '../identity/tracked-files.ts';
 import type { Source } from '../source.ts';
 import { hasMore, isQuiet } from '../tail/backlog.ts';
-import type { LineFormat } from '../tail/container-line.ts';
 import { type TrailingText, tail, tailBuffer } from '../tail/tail.ts';
-import type { Batch, Capacity } from '../types.ts';
+import type { Batch, Capacity, LineReader } from '../types.ts';
+import type { IngestWaits } from '../waits.ts';
 import { BATCH_LINES, type OpenBatch, openBatch, spaceFor } from './batch.ts';
 import type { LongLineBudget } from './long-line-budget.ts';
 import type { Parallelism } from './parallelism.ts';
@@ -20,11 +20,10 @@ export interface FillingOptions {
   readonly parallelism: Parallelism;
   /** Bytes of the longest line that is taken whole. */
   readonly maxLine: number;
-  readonly formatOf: (source: Source, path: string) => LineFormat;
+  readonly readerOf: (source: Source, path: string) => LineReader;
   readonly budgetOf: (source: Source) => LongLineBudget;
   readonly capacity: Capacity;
-  /** A line without a newline is taken when its file has not changed for this long, ms. */
-  readonly quietMs: number;
+  readonly waits: Pick<IngestWaits, 'quiet' | 'entry'>;
 }
 
 /**
@@ -42,10 +41,10 @@ export function createFill({
   storing,
   parallelism,
   maxLine,
-  formatOf,
+  readerOf,
   budgetOf,
   capacity,
-  quietMs,
+  waits,
 }: FillingOptions): Fill {
   const buffer = tailBuffer(maxLine);
 
@@ -77,7 +76,7 @@ export function createFill({
         if (batch === null || batch.lines < maxLines) break;
         // What was replaced, refused or could not be read is followed as another file by now, or not at all.
         own = own.filter(
-          (file) => hasMore(file, disk.now(), quietMs) && files.get(file.state.id) === file,
+          (file) => hasMore(file, disk.now(), waits) && files.get(file.state.id) === file,
         );
       }
       if (space.lines === 0) break;
@@ -107,11 +106,16 @@ export function createFill({
   };
 
   /**
-   * `waits`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
+   * `isWaiting`: batches that are not on their way to the sink yet hold lines of the file. If it changed meanwhile, what would
    * be recorded of it now is ahead of the store, and a copy of it would go on there: the next round sees to it.
    */
-  const take = async (file: TrackedFile, batch: OpenBatch, waits: boolean, end?: TrailingText) => {
-    if (waits && !file.content) return;
+  const take = async (
+    file: TrackedFile,
+    batch: OpenBatch,
+    isWaiting: boolean,
+    end?: TrailingText,
+  ) => {
+    if (isWaiting && !file.content) return;
     const content = await files.open(file);
     if (!content) return;
     const { version, state } = file;
@@ -119,16 +123,17 @@ export function createFill({
       end ??
       (content.packed
         ? 'take-unless-torn'
-        : isQuiet(file, disk.now(), quietMs)
+        : isQuiet(file, disk.now(), waits.quiet)
           ? 'take-object'
           : 'leave');
     const undo = batch.mark(file.state.id);
     try {
       const result = await tail(content, file, batch, {
         maxLine,
-        format: formatOf(file.state.source, file.state.path),
+        reader: batch.counting(readerOf(file.state.source, file.state.path)),
         budget: budgetOf(file.state.source),
         openEnd,
+        isSettled: openEnd !== 'leave' || isQuiet(file, disk.now(), waits.entry),
         buffer,
       });
       if (state.offset === 0) {
@@ -136,7 +141,7 @@ export function createFill({
         files.observe(file, content.stat());
         if (file.undecided) return undo();
       }
-      if (result.outcome === 'changed') return waits ? undefined : await files.replaced(file);
+      if (result.outcome === 'changed') return isWaiting ? undefined : await files.replaced(file);
       if (result.outcome === 'utf16') return await files.refuse(file, UTF_16);
       const ended = result.outcome === 'end';
       file.torn = content.isTorn() ? version : null;
@@ -146,6 +151,7 @@ export function createFill({
       files.advance(file, after, result.taken);
       file.long = result.long;
       file.hole = result.hole;
+      file.isHeld = result.isHeld;
       if (ended) file.exhausted = version;
       if (ended && openEnd !== 'leave') file.judged = version;
       if (after.finished) await files.release(file);

@@ -47,9 +47,11 @@ export interface StagingFile {
 }
 
 function stagingFile(path: string): StagingFile {
+  /** Bytes from `flushed` on. Lines that are written anew come one by one. */
   const held = Buffer.allocUnsafe(AT_ONCE_BYTES);
   let output: FileHandle | null = null;
   let size = 0;
+  let flushed = 0;
   let written = 0;
 
   const guarded = async (action: () => Promise<void>) => {
@@ -59,43 +61,44 @@ function stagingFile(path: string): StagingFile {
       throw new StagingError(`${path} could not be written`, { cause });
     }
   };
-  const append = async (file: FileHandle, bytes: Uint8Array, at: number) => {
+  const append = async (bytes: Uint8Array) => {
+    output ??= await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
     for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+      const { bytesWritten } = await output.write(bytes, done, bytes.length - done, flushed + done);
       done += bytesWritten;
     }
-    written = Math.max(written, at + bytes.length);
+    flushed += bytes.length;
+    written = Math.max(written, flushed);
   };
+  const flush = () => append(held.subarray(0, size - flushed));
 
   return {
     path,
     get size() {
       return size;
     },
-    write: (bytes) =>
-      guarded(async () => {
-        if (!output && size + bytes.length <= AT_ONCE_BYTES) {
-          held.set(bytes, size);
-        } else {
-          if (!output) {
-            output = await open(
-              path,
-              constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC,
-              0o600,
-            );
-            await append(output, held.subarray(0, size), 0);
-          }
-          await append(output, bytes, size);
-        }
+    write: (bytes) => {
+      if (size - flushed + bytes.length <= AT_ONCE_BYTES) {
+        held.set(bytes, size - flushed);
         size += bytes.length;
-      }),
+        return HELD;
+      }
+      return guarded(async () => {
+        await flush();
+        if (bytes.length > AT_ONCE_BYTES) await append(bytes);
+        else held.set(bytes);
+        size += bytes.length;
+      });
+    },
     cut(to) {
       size = to;
+      flushed = Math.min(flushed, to);
     },
     close: () =>
       guarded(async () => {
         if (!output) return writeFileSync(path, held.subarray(0, size), { mode: 0o600 });
         try {
+          await flush();
           if (written > size) await output.truncate(size);
         } finally {
           await output.close();
@@ -103,3 +106,5 @@ function stagingFile(path: string): StagingFile {
       }),
   };
 }
+
+const HELD = Promise.resolve();

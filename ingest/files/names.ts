@@ -20,16 +20,16 @@ export type NamePatterns = Readonly<Record<Source, readonly string[]>>;
 /** A log has the extension of one, or a name of `patterns`, and then perhaps a rotation suffix. */
 export function logNames(patterns: NamePatterns): IsLog {
   const matchers = new Map(
-    Object.entries(patterns).map(([source, list]) => [
-      source,
-      list.map((pattern) => picomatch(pattern, { ...PLAIN, basename: !pattern.includes('/') })),
-    ]),
+    Object.entries(patterns).map(([source, list]) => [source, list.map(fileMatcher)]),
   );
-  return (source, path) => {
-    if (LOG_FILE.test(nameOf(path))) return true;
-    const unrotated = path.replace(ROTATED, '');
-    return (matchers.get(source) ?? []).some((matches) => matches(path) || matches(unrotated));
-  };
+  return (source, path) =>
+    LOG_FILE.test(nameOf(path)) || (matchers.get(source) ?? []).some((matches) => matches(path));
+}
+
+/** Returns what tells whether a path below the folder of a source has a pattern, perhaps with a rotation suffix. */
+export function fileMatcher(pattern: string): (path: string) => boolean {
+  const matches = picomatch(pattern, { ...PLAIN, basename: !pattern.includes('/') });
+  return (path) => matches(path) || matches(path.replace(ROTATED, ''));
 }
 
 /** Braces and negations are left out: commas part the patterns of a setting. */

@@ -27,6 +27,8 @@ export interface TrackedFile {
   torn: string | null;
   long: LongLine | null;
   hole: HoleScan | null;
+  /** The lines behind what was taken are an entry that may go on. */
+  isHeld: boolean;
   /** Its name was another file's when it was to be opened: the next sweep tells where it is. */
   missing: boolean;
   /** It was met, and nothing tells yet which file it is: it is not read. */
@@ -73,6 +75,7 @@ export function nothingTaken(state: FileState) {
     torn: null,
     long: null,
     hole: null,
+    isHeld: false,
     waiting: null,
     truncated: null,
     copy: null,

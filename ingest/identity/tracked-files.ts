@@ -82,6 +82,7 @@ export class TrackedFiles {
       file.committed = truth.offset;
       file.committedVersion = truth.finished;
       file.long = file.hole = file.exhausted = null;
+      file.isHeld = false;
       this.advance(file, { ...truth, source, path, inode, birth, gone: false });
     }
   }

@@ -1,4 +1,5 @@
 import { type TrackedFile, untakenBytes } from '../identity/tracked-file.ts';
+import type { IngestWaits } from '../waits.ts';
 
 /** A file that changed this recently is looked at often; the others are by the sweep. */
 const HOT_MS = 1000;
@@ -10,13 +11,13 @@ const LIVE_BYTES = 4 * 1024 * 1024;
 export function pending(
   files: Iterable<TrackedFile>,
   now: number,
-  quietMs: number,
+  waits: Pick<IngestWaits, 'quiet' | 'entry'>,
 ): {
   live: TrackedFile[];
   backlog: TrackedFile[];
 } {
   const due = [...files]
-    .filter((file) => hasMore(file, now, quietMs))
+    .filter((file) => hasMore(file, now, waits))
     .sort((a, b) => a.mtimeMs - b.mtimeMs);
   const [live, backlog]: [TrackedFile[], TrackedFile[]] = [[], []];
   for (const file of due)
@@ -25,11 +26,17 @@ export function pending(
 }
 
 /** Whether there may be something to take. */
-export function hasMore(file: TrackedFile, now: number, quietMs: number): boolean {
+export function hasMore(
+  file: TrackedFile,
+  now: number,
+  { quiet, entry }: Pick<IngestWaits, 'quiet' | 'entry'>,
+): boolean {
   if (file.copy || file.undecided || file.missing) return false;
   if (file.exhausted !== file.version) return true;
+  if (untakenBytes(file) === 0) return false;
+  if (file.isHeld && isQuiet(file, now, entry)) return true;
   // The rest is text without a newline; it is looked at once more when the file has been quiet.
-  return untakenBytes(file) > 0 && isQuiet(file, now, quietMs) && file.judged !== file.version;
+  return isQuiet(file, now, quiet) && file.judged !== file.version;
 }
 
 export function isHot(file: TrackedFile, now: number): boolean {

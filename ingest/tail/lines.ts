@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HEAD_OF_LONG_LINE, type OpenBatch } from '../batch/batch.ts';
 import type { LongLineBudget } from '../batch/long-line-budget.ts';
-import { containerLine, type LineFormat } from './container-line.ts';
+import type { LineReader } from '../types.ts';
 import { isTooDeep, MAX_DEPTH } from './nesting.ts';
 
 const NEWLINE = 0x0a;
@@ -18,19 +18,28 @@ export interface Place {
   readonly offset: number;
   /** Whether the first line goes on from one that was taken before its newline came. */
   readonly continues: boolean;
-  /** Bytes of the longest line that is taken whole. */
+  /** Bytes of the longest line that is taken whole, and of the longest entry of several lines. */
   readonly maxLine: number;
-  readonly format: LineFormat;
+  /** No line that may follow the block goes on its last entry. */
+  readonly isLast: boolean;
+  /** Bytes behind the block that were read with it, and end in no newline. */
+  readonly behind: number;
+  readonly reader: LineReader;
   readonly budget: LongLineBudget;
 }
 
+/** What was taken of a block. */
+export interface Taken {
+  readonly bytes: number;
+  /** What was left is an entry that may go on behind the block. */
+  readonly isHeld: boolean;
+}
+
 /**
- * Takes the whole lines that fill `block` into the batch, as many as it has room for, and gives the number of bytes
- * taken: objects are staged for DuckDB, everything else is rejected and left out. Nothing but a line that begins with
- * `{` and ends with `}` may reach `read_ndjson`: other lines make it throw, or void their good neighbours
- * (docs/decisions/0002). The block stays as it is; its bytes tell which file this is.
+ * Takes the whole lines that fill `block` into the batch, as many as it has room for: lines are staged in normal form, or rejected. Nothing but a line that begins with `{` and ends with `}` may reach
+ * `read_ndjson`: other lines make it throw, or void their good neighbours (docs/decisions/0002). The block stays as it is; its bytes tell which file this is.
  */
-export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): Promise<number> {
+export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): Promise<Taken> {
   const clean = isUtf8(block) && !block.includes('\\ud') && !block.includes('\\uD');
   const hasNuls = block.includes(0);
   const room = batch.room();
@@ -38,6 +47,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
     from < to && batch.stage(block.subarray(from, to), place.file, place.offset + from);
   let unstaged = 0;
   let start = 0;
+  let isHeld = false;
   for (let taken = 0; start < block.length && taken < room; taken++) {
     const newline = block.indexOf(NEWLINE, start);
     const torn = hasNuls ? tornEnd(block, start, newline) : null;
@@ -48,8 +58,10 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
         ...place,
         offset: place.offset + start,
         continues: place.continues && start === 0,
+        isLast: true,
+        behind: 0,
       };
-      if ((await takeLines(text, part, batch)) < text.length) {
+      if ((await takeLines(text, part, batch)).bytes < text.length) {
         unstaged = start;
         break;
       }
@@ -62,17 +74,26 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       block[start] === OPEN_BRACE &&
       block[newline - 1] === CLOSE_BRACE &&
       !place.continues;
-    const length = newline - start;
+    const plain =
+      ordinary &&
+      newline - start <= place.maxLine &&
+      !isTooDeep(block, start, newline) &&
+      place.reader.isNormal(block, start, newline);
+    const end = plain ? newline : entryEnd(block, start, newline, place);
+    if (end === null) {
+      isHeld = true;
+      break;
+    }
+    const length = end - start;
     if (!batch.admits(length) || place.budget.waits(length)) break;
-    const plain = ordinary && length <= place.maxLine && !isTooDeep(block, start, newline);
     if (plain && place.budget.takes(length)) {
       batch.count(length);
     } else {
-      const line = block.subarray(start, newline);
+      const line = block.subarray(start, end);
       const verdict = judge(line, place, place.continues && start === 0, clean);
       const first = start + verdict.first;
       await stage(unstaged, start);
-      unstaged = verdict.kind === 'whole' ? first : newline + 1;
+      unstaged = verdict.kind === 'whole' ? first : end + 1;
       if (verdict.kind === 'rejected') {
         const { reason, length, line } = verdict;
         const offset = place.offset + first;
@@ -82,14 +103,39 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       }
       if (verdict.kind === 'rewritten') {
         if (verdict.repaired) batch.repaired++;
+        if (verdict.isUndated) batch.undated++;
         await batch.stage(verdict.text, place.file, place.offset + first);
       }
     }
-    start = newline + 1;
+    start = end + 1;
   }
   await stage(unstaged, start);
   batch.bytes += start;
-  return start;
+  return { bytes: start, isHeld };
+}
+
+/** Returns where the entry ends that begins with the line from `start` to `newline`: there, or at a later newline. Null if it may go on behind the block. */
+function entryEnd(
+  block: Buffer,
+  start: number,
+  newline: number,
+  { reader, maxLine, continues, isLast, behind }: Place,
+): number | null {
+  if (!reader.entry || (continues && start === 0)) return newline;
+  const blanks = leadingBlanks(block, start, newline);
+  const entry = start + blanks < newline && reader.entry(block.toString('utf8', start, newline));
+  if (!entry) return newline;
+  let end = newline;
+  for (let at = newline + 1; at < block.length; ) {
+    const next = block.indexOf(NEWLINE, at);
+    if (at + leadingBlanks(block, at, next) < next) {
+      if (next - start > maxLine || !entry.goesOn(block.toString('utf8', at, next))) return end;
+      end = next;
+    }
+    at = next + 1;
+  }
+  // It would become too long.
+  return isLast || block.length - start + behind > maxLine ? end : null;
 }
 
 /**
@@ -116,12 +162,12 @@ export function lastLine(text: Buffer): Buffer {
 type Verdict =
   | { kind: 'blank'; first: number }
   | { kind: 'whole'; first: number }
-  | { kind: 'rewritten'; first: number; text: Buffer; repaired: boolean }
+  | { kind: 'rewritten'; first: number; text: Buffer; repaired: boolean; isUndated: boolean }
   | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
 
 function judge(
   line: Buffer,
-  { maxLine, format, budget }: Place,
+  { maxLine, reader, budget }: Place,
   continues: boolean,
   clean: boolean,
 ): Verdict {
@@ -139,35 +185,35 @@ function judge(
   if (first >= to) return { kind: 'blank', first };
   if (to - first > maxLine) return rejected(tooLong(maxLine), to);
   if (continues) return rejected('it continues a line that was taken before its newline came');
-  const isObject = line[first] === OPEN_BRACE && line[end - 1] === CLOSE_BRACE;
-  const wrapped = isObject || format === 'json' ? null : containerLine(line.subarray(first, to));
-  if (!isObject && !wrapped) {
-    return rejected(format === 'json' ? NO_OBJECT : NO_CONTAINER_LINE);
-  }
-  if (isObject && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
-  const text = wrapped ?? (clean ? undefined : repair(line.subarray(first, end)));
-  // An object around a text has escapes, which the line itself does not have.
-  if (text && text.length - 1 > (wrapped ? 2 : 1) * maxLine) return rejected(tooLong(maxLine));
-  if (!budget.takes(text?.length ?? end - first)) return rejected(TOO_MUCH);
-  if (!text) return { kind: 'whole', first };
-  return { kind: 'rewritten', first, text, repaired: !wrapped || !isUtf8(line) };
+  if (line[first] === OPEN_BRACE && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
+  const isNormal = clean && line[first] === OPEN_BRACE && reader.isNormal(line, first, end);
+  if (isNormal) return budget.takes(end - first) ? { kind: 'whole', first } : rejected(TOO_MUCH);
+  const { text: whole, repaired } = repair(line.subarray(first, end), clean);
+  const read = reader.read(whole.replaceAll('\r\n', '\n'));
+  if (read.kind === 'rejected') return rejected(read.reason);
+  const text = Buffer.from(read.text);
+  // A text in an object has escapes, which the line itself does not have.
+  if (text.length > LEAST_LIMIT + 2 * maxLine) return rejected(tooLong(maxLine));
+  if (!budget.takes(text.length)) return rejected(TOO_MUCH);
+  const { isUndated } = read;
+  return { kind: 'rewritten', first, text, repaired: repaired || read.repaired, isUndated };
 }
 
-/** The text of a line in valid UTF-8 and without lone surrogates, a newline behind it; undefined if it is so already. */
-function repair(line: Buffer): Buffer | undefined {
+/** Names and marks of a line in normal form take less. */
+const LEAST_LIMIT = 1024;
+
+/** Returns the text of a line in valid UTF-8, and without lone surrogates. */
+function repair(line: Buffer, clean: boolean): { text: string; repaired: boolean } {
   const text = line.toString('utf8');
-  const whole = text.replace(LONE_SURROGATE, keepPairs);
-  return whole === text && isUtf8(line) ? undefined : Buffer.from(`${whole}\n`);
+  if (clean) return { text, repaired: false };
+  const whole = line[0] === OPEN_BRACE ? text.replace(LONE_SURROGATE, keepPairs) : text;
+  return { text: whole, repaired: whole !== text || !isUtf8(line) };
 }
 
 /** The reason given for a line beyond the limit. */
 export function tooLong(maxLine: number): string {
   return `it is longer than ${maxLine} bytes (TAILPOND_MAX_LINE)`;
 }
-
-const NO_OBJECT = 'it is not a JSON object';
-const NO_CONTAINER_LINE =
-  'it is neither a JSON object nor a line of a container runtime, such as 2026-11-20T10:00:00Z stdout F text';
 
 const TOO_DEEP = `it is nested deeper than ${MAX_DEPTH} levels`;
 

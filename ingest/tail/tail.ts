@@ -4,8 +4,7 @@ import { solidEnd } from '../files/compare.ts';
 import type { Content } from '../files/content.ts';
 import { extended, HEAD_BYTES, PROOF_BYTES, proves } from '../identity/proofs.ts';
 import { RECENT_BYTES } from '../identity/recent-bytes.ts';
-import type { FileState } from '../types.ts';
-import type { LineFormat } from './container-line.ts';
+import type { FileState, LineReader } from '../types.ts';
 import { lastLine, leadingBlanks, takeLines, tooLong } from './lines.ts';
 
 /** How much is read at a time: enough to make a system call cheap, little enough to keep the event loop moving. */
@@ -48,9 +47,11 @@ export type TrailingText =
 
 export interface TailOptions {
   readonly maxLine: number;
-  readonly format: LineFormat;
+  readonly reader: LineReader;
   readonly budget: LongLineBudget;
   readonly openEnd: TrailingText;
+  /** The file has not grown for so long that no more lines of its last entry are to come. */
+  readonly isSettled: boolean;
   /** Working memory from `tailBuffer`; one tail at a time may use it. */
   readonly buffer: Buffer;
 }
@@ -64,6 +65,8 @@ export interface TailResult {
   readonly state: FileState;
   readonly long: LongLine | null;
   readonly hole: HoleScan | null;
+  /** Behind the offset stands an entry of whole lines that may go on. */
+  readonly isHeld: boolean;
   /** The bytes before the offset, as many as are at hand. */
   readonly taken: Buffer;
 }
@@ -89,7 +92,7 @@ export async function tail(
   batch: OpenBatch,
   options: TailOptions,
 ): Promise<TailResult> {
-  const { buffer, maxLine, format, budget } = options;
+  const { buffer, maxLine, reader, budget } = options;
   const undo = batch.mark(state.id);
   const isLast = () =>
     options.openEnd === 'take' || (options.openEnd === 'take-unless-torn' && !content.isTorn());
@@ -98,6 +101,7 @@ export async function tail(
     state,
     long: null,
     hole: null,
+    isHeld: false,
     taken: NOTHING,
   };
 
@@ -125,6 +129,7 @@ export async function tail(
   let hole: HoleScan | null = null;
   let scanned = 0;
   let full = false;
+  let isHeld = false;
   let continues = state.unterminated;
   let unterminated = state.unterminated;
   let proofs = state.proofs;
@@ -167,15 +172,17 @@ export async function tail(
       blanks = 0;
     }
   };
-  /** Takes text that no newline closes as a line. */
+  const placeAt = (offset: number) => ({ file: state.path, offset, maxLine, reader, budget });
+  /** Takes text that no newline closes as a line, with the entry before it. Returns whether that is so. */
   const takeOpen = async (text: Buffer): Promise<boolean> => {
     const block = Buffer.concat([text, Buffer.from('\n')]);
-    const place = { file: state.path, offset: base + next, continues, maxLine, format, budget };
-    full = (await takeLines(block, place, batch)) < block.length;
+    const place = { ...placeAt(base + next), continues, isLast: true, behind: 0 };
+    full = (await takeLines(block, place, batch)).bytes < block.length;
     if (full) return false;
     batch.bytes--;
     next += text.length;
-    return true;
+    isHeld = false;
+    return text.at(-1) !== NEWLINE;
   };
   for (;;) {
     if (long) {
@@ -208,10 +215,15 @@ export async function tail(
     passBlanks();
     const newline = buffer.subarray(0, have).lastIndexOf(NEWLINE);
     if (newline >= next) {
-      const place = { file: state.path, offset: base + next, continues, maxLine, format, budget };
-      next += await takeLines(buffer.subarray(next, newline + 1), place, batch);
-      continues = unterminated = false;
-      full = next <= newline || batch.room() === 0;
+      // Text that no newline closes may go on the last entry, and is taken with it.
+      const behind = have - newline - 1;
+      const isLastEntry = ended && options.isSettled && !(isLast() && behind > 0);
+      const place = { ...placeAt(base + next), continues, isLast: isLastEntry, behind };
+      const taken = await takeLines(buffer.subarray(next, newline + 1), place, batch);
+      next += taken.bytes;
+      isHeld = taken.isHeld;
+      if (taken.bytes > 0) continues = unterminated = false;
+      full = (next <= newline && !isHeld) || batch.room() === 0;
       if (full) break;
       passBlanks();
     }
@@ -235,7 +247,8 @@ export async function tail(
         break;
       }
       // A line that was torn there ends there.
-      if (next < solid && !(await takeOpen(buffer.subarray(next, solid)))) break;
+      if (next < solid) await takeOpen(buffer.subarray(next, solid));
+      if (full) break;
       batch.bytes += passed.end - (base + next) + blanks;
       prove(next);
       await jump(passed.end);
@@ -265,7 +278,7 @@ export async function tail(
 
   const outcome = full ? 'more' : 'end';
   const offset = long ? long.start : base + next - blanks;
-  if (offset === state.offset) return { outcome, state, long, hole, taken: NOTHING };
+  if (offset === state.offset) return { outcome, state, long, hole, isHeld, taken: NOTHING };
   // A truncation between two reads would mix bytes of two generations; the first bytes read, as far as they were taken, tell.
   if (!content.has(proof.bytes.subarray(0, offset - proof.at), proof.at, offset)) {
     undo();
@@ -276,7 +289,7 @@ export async function tail(
   batch.file(after);
   const taken =
     long || blanks > 0 ? NOTHING : buffer.subarray(Math.max(0, next - RECENT_BYTES), next);
-  return { outcome, state: after, long, hole, taken };
+  return { outcome, state: after, long, hole, isHeld, taken };
 }
 
 /**

@@ -23,20 +23,21 @@ export function patternOf(
 ): string {
   const pattern = value.literal;
   if (pattern === undefined) return reject(at, 'A regular expression must be a string literal');
-  if (pattern.length > MAX_LENGTH)
-    reject(
-      at,
-      `A regular expression may have ${MAX_LENGTH} characters, this one has ${pattern.length}`,
-    );
-  if (matchesBytes(pattern))
-    reject(at, `A regular expression may not match single bytes by \\C, in ${shown(pattern)}`);
-  if (unrolled(pattern) > MAX_REPEATS)
-    reject(
-      at,
-      `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`,
-    );
+  const fault = faultOf(pattern);
+  if (fault !== null) reject(at, fault);
   patterns.push({ text: pattern, at });
   return pattern;
+}
+
+/** Returns why a regular expression is refused that would take too long, or end the process; null for others. */
+export function faultOf(pattern: string): string | null {
+  if (pattern.length > MAX_LENGTH)
+    return `A regular expression may have ${MAX_LENGTH} characters, this one has ${pattern.length}`;
+  if (matchesBytes(pattern))
+    return `A regular expression may not match single bytes by \\C, in ${shown(pattern)}`;
+  if (unrolled(pattern) > MAX_REPEATS)
+    return `The counted repeats of a regular expression may multiply to ${MAX_REPEATS} at most, in ${shown(pattern)}`;
+  return null;
 }
 
 /** What the counted repeats of an expression multiply to that stand in each other, at most. */

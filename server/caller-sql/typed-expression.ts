@@ -223,6 +223,17 @@ export function nameOf(kind: Kind): string {
 
 const MOMENT =
   /^\s*\d{4}-\d{1,2}-\d{1,2}(?:[Tt ]+\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,9})?)?)?\s*(?:Z|z|UTC|[+-]\d{1,2}(?::?\d{2})?)?\s*$/;
+const DIGITS = /^\s*(\d+)-(\d+)-(\d+)(?:[Tt ]+(\d+):(\d+)(?::(\d+))?)?/;
+/** Whether there is a day of this date, and such a time of day. Expects a MOMENT. */
+function isOnCalendar(text: string): boolean {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (DIGITS.exec(text) ?? [])
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  const days = new Date(Date.UTC(2000, month, 0)).setUTCFullYear(year, month, 0);
+  const isDay = month >= 1 && month <= 12 && day >= 1 && day <= new Date(days).getUTCDate();
+  const isMidnight = hour === 24 && minute === 0 && second === 0;
+  return isDay && (hour < 24 || isMidnight) && minute < 60 && second < 60;
+}
 const MOMENTS: readonly Kind[] = ['timestamp', 'datetime', 'date'];
 
 /** Whether the kind is a point in time. */
@@ -276,6 +287,8 @@ export function as(value: Expression, to: Kind, at: number | null): Sql {
 function momentOf(value: Expression, text: Sql, at: number | null): Sql {
   if (value.literal !== undefined && !MOMENT.test(value.literal))
     reject(at, `Expected a timestamp such as '2026-11-20T14:00:00Z', got ${shown(value.literal)}`);
+  if (value.literal !== undefined && !isOnCalendar(value.literal))
+    reject(at, `There is no such moment: ${shown(value.literal)}`);
   const moment = sql`try_cast(try_cast(${text} as timestamptz) as timestamp)`;
   if (value.literal !== undefined) return moment;
   // Near the ends of the engine's range a zone is beyond it, and the cast an error for all that it is tried.

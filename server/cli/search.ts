@@ -33,10 +33,11 @@ export async function search(
   if (since !== undefined) asked.set('from', momentOf(since));
   return withService<0>(remote, 'answers', async ({ ask }) => {
     const answer = await ask(`/api/entries/${source}?${asked}`);
-    const { result } = (await answer.json()) as { result: Entry[] };
+    const { result, hint } = (await answer.json()) as { result: Entry[]; hint?: string };
     for (const entry of result.reverse()) print(json ? JSON.stringify(entry) : lineOf(entry));
     const more = answer.headers.get('Tailpond-Truncated') === 'true' ? ', and there are more' : '';
     console.error(`${counted(result.length, 'row')}${more}`);
+    if (hint !== undefined) console.error(printable(hint));
     return 0;
   });
 }

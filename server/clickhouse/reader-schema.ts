@@ -25,6 +25,7 @@ export function readerColumns(source: Source, members: Members): string[] {
     'timestamp',
     'project',
     'severity',
+    'status',
     'event_message',
     'metadata',
     'member_set',

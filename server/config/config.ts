@@ -1,12 +1,31 @@
 import {
   defineSources,
-  type LineFormat,
   type NamePatterns,
   type Source,
+  SUPABASE_SOURCES,
 } from '../../ingest/index.ts';
+import {
+  createFieldTable,
+  type Format,
+  LINE_FORMATS,
+  type OwnFields,
+  pattern,
+  ROLES,
+  type SourceFormats,
+  UTC,
+  type ZoneOffset,
+} from '../lines/index.ts';
 import { WAITS, type Waits } from '../waits.ts';
 import { nearestOf } from './nearest-name.ts';
-import { forAll, memberLists, namePatterns, ofEach, sourceNames } from './parse.ts';
+import {
+  type FormatNames,
+  fieldNames,
+  forAll,
+  memberLists,
+  namePatterns,
+  ofEach,
+  sourceNames,
+} from './parse.ts';
 import { SETTINGS, type ServiceMeans, type Setting, TEST_WAITS, type Values } from './settings.ts';
 
 const PREFIX = 'TAILPOND_';
@@ -37,7 +56,11 @@ export interface Config {
   readonly endpoints: string | null;
   /** Names of further logs. */
   readonly files: NamePatterns;
-  readonly lineFormat: Readonly<Record<Source, LineFormat>>;
+  readonly lineFormat: Readonly<Record<Source, SourceFormats>>;
+  /** The zone of moments that name none. */
+  readonly timeZone: Readonly<Record<Source, ZoneOffset>>;
+  /** Names of fields beside the built-in ones. */
+  readonly fields: Readonly<Record<Source, OwnFields>>;
   /** The project of lines that name none; null: they have none. */
   readonly defaultProject: Readonly<Record<Source, string | null>>;
   /** What the name of a service of OpenTelemetry stands for. */
@@ -105,6 +128,7 @@ export function readConfig(env: Environment): { config: Config; warnings: string
   const values = Object.fromEntries(
     SETTINGS.map((setting) => [setting.key, parsed(setting)]),
   ) as Values;
+  const formats = formatsOf(values, faults);
   const waits = (env[TEST_WAITS.name]?.trim() ? parsed(TEST_WAITS) : WAITS) as Waits;
   if (values.token && values.tokenFile)
     faults.push('TAILPOND_TOKEN and TAILPOND_TOKEN_FILE: expected one of them, got both');
@@ -115,29 +139,35 @@ export function readConfig(env: Environment): { config: Config; warnings: string
   const warnings = [...unknownVariables(env), ...idleVariables(env)];
   // A wrong setting may be wrong because another one has a wrong name.
   if (faults.length > 0) throw new ConfigError([...faults, ...warnings]);
-  return { config: Object.freeze({ ...configOf(values), waits }), warnings };
+  return { config: Object.freeze({ ...configOf(values, formats), waits }), warnings };
 }
 
 /** What the service goes by, of values that were all allowed. */
-function configOf({
-  retention,
-  maxDisk,
-  rateLimit,
-  columns,
-  defaultProject,
-  files,
-  lineFormat,
-  sources: _defined,
-  clickhouseUrl: urls,
-  clickhouseDatabase: database,
-  clickhouseUser: user,
-  clickhousePasswordFile: passwordFile,
-  clickhouseReader: reader,
-  clickhouseReaderPasswordFile: readerPasswordFile,
-  clickhouseCluster: cluster,
-  clickhouseIntervalMs: intervalMs,
-  ...values
-}: Values): Omit<Config, 'waits'> {
+function configOf(
+  {
+    retention,
+    maxDisk,
+    rateLimit,
+    columns,
+    defaultProject,
+    files,
+    lineFormat,
+    linePatterns: _named,
+    timeZone,
+    fields,
+    sources: _defined,
+    clickhouseUrl: urls,
+    clickhouseDatabase: database,
+    clickhouseUser: user,
+    clickhousePasswordFile: passwordFile,
+    clickhouseReader: reader,
+    clickhouseReaderPasswordFile: readerPasswordFile,
+    clickhouseCluster: cluster,
+    clickhouseIntervalMs: intervalMs,
+    ...values
+  }: Values,
+  formats: Formats,
+): Omit<Config, 'waits'> {
   return {
     ...(values as WithoutNull<typeof values>),
     token: values.token,
@@ -146,7 +176,9 @@ function configOf({
     endpoints: values.endpoints,
     corsOrigin: values.corsOrigin,
     files: files ?? namePatterns.none(),
-    lineFormat: ofEach(lineFormat ?? forAll<LineFormat>('json')),
+    lineFormat: lineFormats(lineFormat ?? { ...forAll('auto'), files: [] }, formats),
+    timeZone: ofEach(timeZone ?? forAll(UTC)),
+    fields: fields ?? fieldNames.none(),
     defaultProject: ofEach(defaultProject ?? forAll<string | null>(null)),
     keepMs: ofEach(retention ?? forAll(Infinity)),
     maxBytes: maxDisk?.all ?? Infinity,
@@ -163,6 +195,61 @@ function configOf({
       intervalMs: intervalMs ?? 0,
     },
   };
+}
+
+/** Formats by their names: the built-in ones, and those of an operator's patterns. */
+type Formats = ReadonlyMap<string, readonly Format[]>;
+
+/** Returns the formats that there are, and adds the faults of patterns, and of names that no format has. */
+function formatsOf({ linePatterns, lineFormat, fields }: Values, faults: string[]): Formats {
+  const formats = new Map<string, readonly Format[]>(Object.entries(LINE_FORMATS));
+  const table = createFieldTable(ofAllSources(fields ?? {}));
+  for (const [name, expression] of linePatterns ?? [])
+    try {
+      if (formats.has(name)) throw new Error(`${name} is the name of a built-in format.`);
+      formats.set(name, [{ ...pattern(expression, table), name }]);
+    } catch (error) {
+      faults.push(`TAILPOND_LINE_PATTERNS: ${name}: ${(error as Error).message}`);
+      formats.set(name, []);
+    }
+  const { all, sources, files } = lineFormat ?? { ...forAll('auto'), files: [] };
+  for (const name of new Set([all, ...sources.values(), ...files.map(({ format }) => format)])) {
+    const known = [...formats.keys()];
+    const nearest = nearestOf(name, known);
+    if (!formats.has(name))
+      faults.push(
+        `TAILPOND_LINE_FORMAT: expected one of ${known.join(', ')}, or a name of TAILPOND_LINE_PATTERNS, got "${name}"${nearest ? `; did you mean ${nearest}?` : ''}`,
+      );
+  }
+  return formats;
+}
+
+/** A pattern may be that of any source. */
+function ofAllSources(fields: Readonly<Record<Source, OwnFields>>): OwnFields {
+  return Object.fromEntries(
+    ROLES.map((role) => [role, Object.values(fields).flatMap((own) => own[role] ?? [])]),
+  );
+}
+
+/** Supabase's services write JSON, so that a broken line of theirs is to be seen. */
+function lineFormats(
+  { all, sources, files }: FormatNames,
+  formats: Formats,
+): Record<Source, SourceFormats> {
+  const json = all === 'auto' ? SUPABASE_SOURCES.map((source) => [source, 'json'] as const) : [];
+  const named = ofEach({ all, sources: new Map<Source, string>([...json, ...sources]) });
+  const formatsOfName = (name: string) => formats.get(name) ?? [];
+  return Object.fromEntries(
+    Object.entries(named).map(([source, name]) => [
+      source,
+      {
+        formats: formatsOfName(name),
+        files: files
+          .filter((file) => file.source === source)
+          .map(({ pattern: glob, format }) => ({ pattern: glob, formats: formatsOfName(format) })),
+      },
+    ]),
+  );
 }
 
 type WithoutNull<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };

@@ -1,4 +1,5 @@
 import { allSources, isSource, type NamePatterns, type Source } from '../../ingest/index.ts';
+import { type OwnFields, plainName, ROLES, type Role } from '../lines/index.ts';
 
 // What settings are written as. Each gives the value, in ms or bytes where it has a unit, or null for a text that is not one.
 
@@ -85,6 +86,45 @@ export function perSource<T, Off = never>(
   return all && { all: all.value, sources };
 }
 
+/** Names of formats as the setting gives them. */
+export interface FormatNames extends PerSource<string> {
+  /** Those of single files, in their order. */
+  readonly files: readonly FileFormat[];
+}
+
+export interface FileFormat {
+  readonly source: Source;
+  readonly pattern: string;
+  readonly format: string;
+}
+
+/** `auto,k8s_logs=cri,nginx_logs/error*.log=nginx-error`: names of formats, of which any may be unknown. */
+export function formatNames(text: string): FormatNames | null {
+  const parts = text.split(',').map((part) => part.trim());
+  const files: FileFormat[] = [];
+  for (const part of parts.filter((each) => each.includes('/'))) {
+    const [, source = '', pattern = '', format = ''] =
+      /^([^/=]+)\/([^=]+)=(.+)$/.exec(part)?.map((each) => each.trim()) ?? [];
+    if (!isSource(source) || !NAME_PATTERN.test(pattern) || !FORMAT.test(format)) return null;
+    files.push({ source, pattern, format });
+  }
+  const others = parts.filter((each) => !each.includes('/'));
+  const named = perSource(others.join(','), (name) => (FORMAT.test(name) ? name : null));
+  return named && files.length <= MAX_PATTERNS ? { ...named, files } : null;
+}
+const FORMAT = /^[a-z][a-z0-9_-]{0,62}$/;
+
+/** Separates patterns: a comma or a newline before `name=^`. None of them contains this, as `^` stands at the beginning of a line. */
+const NEXT_PATTERN = /[,\n]\s*(?=[a-z][a-z0-9_-]*=\^)/;
+
+/** `billing=^(?<time>\S+) (?<message>.*)`: expressions by the names of formats. */
+export function linePatterns(text: string): ReadonlyMap<string, string> | null {
+  const parts = text.split(NEXT_PATTERN).map((part) => /^([^=]+)=(\^.*)$/s.exec(part));
+  const patterns = new Map(parts.map((part) => [part?.[1] ?? '', part?.[2] ?? '']));
+  const areNamed = [...patterns.keys()].every((name) => FORMAT.test(name));
+  return areNamed && patterns.size === parts.length ? patterns : null;
+}
+
 /** The same value for every source. */
 export function forAll<T>(all: T): PerSource<T> {
   return { all, sources: new Map() };
@@ -95,6 +135,32 @@ export function ofEach<T>({ all, sources }: PerSource<T>): Record<Source, T> {
     allSources().map((source) => [source, sources.has(source) ? (sources.get(source) as T) : all]),
   );
 }
+
+/** `time=zeit|wann,app_logs.severity=stufe`: names of fields by role, of all sources and of single ones. */
+export function fieldNames(text: string): Record<Source, OwnFields> | null {
+  const named = fieldNames.none() as Record<Source, Partial<Record<Role, string[]>>>;
+  const roles = new Map<string, Role>();
+  for (const part of text.split(',')) {
+    const [, source, given = '', list = ''] =
+      /^\s*(?:([^.=]+)\.)?([a-z]+)\s*=(.*)$/s.exec(part) ?? [];
+    const role = ROLES.find((known) => known === given);
+    const names = list.split('|').map((name) => name.trim());
+    if (!role || (source !== undefined && !isSource(source))) return null;
+    for (const own of source === undefined ? allSources() : [source]) {
+      for (const name of names) {
+        // One name cannot mean two things.
+        const key = `${own} ${plainName(name)}`;
+        if (plainName(name) === '' || (roles.get(key) ?? role) !== role) return null;
+        roles.set(key, role);
+      }
+      const fields = named[own];
+      if (fields) fields[role] = [...(fields[role] ?? []), ...names];
+    }
+  }
+  return named;
+}
+fieldNames.none = (): Record<Source, OwnFields> =>
+  Object.fromEntries(allSources().map((source) => [source, {}]));
 
 /** A project as a line would name it: text without what the list of sources is written with. `*` stands for all of them. */
 export function projectName(text: string): string | null {

@@ -1,4 +1,4 @@
-import { LINE_FORMATS, type LineFormat } from '../../ingest/index.ts';
+import { LINE_FORMATS, ROLES, zoneNamed } from '../lines/index.ts';
 import { parseWaits, WAITS } from '../waits.ts';
 import {
   age,
@@ -6,7 +6,10 @@ import {
   count,
   diskSize,
   duration,
+  fieldNames,
+  formatNames,
   interval,
+  linePatterns,
   memberLists,
   namePatterns,
   onOrOff,
@@ -44,8 +47,6 @@ const SERVICE_MEANS: readonly ServiceMeans[] = ['project', 'source', 'nothing'];
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const anyText = (text: string): string | null => text;
 const level = (text: string): string | null => LEVELS.find((known) => known === text) ?? null;
-const lineFormat = (text: string): LineFormat | null =>
-  LINE_FORMATS.find((known) => known === text) ?? null;
 const serviceMeans = (text: string): ServiceMeans | null =>
   SERVICE_MEANS.find((known) => known === text) ?? null;
 const token = (text: string): string | null => (/^\S{16,}$/.test(text) ? text : null);
@@ -144,11 +145,40 @@ export const SETTINGS = [
   {
     name: 'TAILPOND_LINE_FORMAT',
     key: 'lineFormat',
-    default: 'json',
-    expected: `one of ${LINE_FORMATS.join(', ')}, then perhaps one for each of some sources, such as json,k8s_logs=cri`,
-    parse: (text: string) => perSource(text, lineFormat),
+    default: 'auto',
+    expected: `one of ${Object.keys(LINE_FORMATS).join(', ')}, or a name of TAILPOND_LINE_PATTERNS, then perhaps others of sources and of their files, such as auto,k8s_logs=cri,nginx_logs/error*.log=nginx-error`,
+    parse: formatNames,
     description:
-      'What lines may be beside JSON objects: json, nothing else, or cri, what container runtimes of Kubernetes write. Others for single sources may follow: json,k8s_logs=cri.',
+      'How lines are written that are not JSON objects: json (they are rejected), text, logfmt, nginx or apache (access and error logs), combined (both), nginx-error, apache-error, haproxy, syslog, postgres, cri (container runtimes of Kubernetes), a name of TAILPOND_LINE_PATTERNS, or auto, any but the last. Others for single sources and files may follow: auto,k8s_logs=cri,nginx_logs/error*.log=nginx-error. With auto, the sources of Supabase have json.',
+  },
+  {
+    name: 'TAILPOND_LINE_PATTERNS',
+    key: 'linePatterns',
+    default: '',
+    expected:
+      'names with regular expressions that begin with ^, such as billing=^(?<time>\\S+) (?<message>.*)',
+    parse: linePatterns,
+    description:
+      'Formats of your own for TAILPOND_LINE_FORMAT: names with regular expressions that begin with ^ and whose named groups are fields: billing=^(?<time>\\S+) (?<message>.*). A comma or a newline stands before the next one.',
+  },
+  {
+    name: 'TAILPOND_TIME_ZONE',
+    key: 'timeZone',
+    default: 'UTC',
+    expected:
+      'UTC or a zone such as Europe/Berlin, then perhaps zones of sources, such as UTC,mysql_logs=Europe/Berlin',
+    parse: (text: string) => perSource(text, zoneNamed),
+    description:
+      'The time zone of timestamps that name none. Others for single sources may follow: UTC,mysql_logs=Europe/Berlin.',
+  },
+  {
+    name: 'TAILPOND_FIELDS',
+    key: 'fields',
+    default: '',
+    expected: `names of fields by what they mean (${ROLES.join(', ')}), each name once, such as time=zeit|wann,app_logs.severity=stufe`,
+    parse: fieldNames,
+    description:
+      'Further names of fields by what they mean, for all sources or single ones: time=zeit,message=text_de,app_logs.severity=stufe. They come before the built-in names.',
   },
   {
     name: 'TAILPOND_DEFAULT_PROJECT',

@@ -2,6 +2,7 @@ import { matchesBytes } from '../caller-sql/index.ts';
 import type { Deadline } from '../deadline.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import type { Parameter } from '../http/route.ts';
+import { momentOf, momentText } from '../lines/index.ts';
 import { EngineError, type Store } from '../store/index.ts';
 import { isOfType } from './query-file.ts';
 
@@ -41,12 +42,12 @@ export function readParameters({ parameters }: Declared, search: URLSearchParams
 
 /**
  * The values as the query binds them: moments in one form. Throws `PARAMETER_INVALID` for a moment that cannot be read
- * or a regular expression that is not one. The engine judges both, so that they mean here what they mean in a line.
+ * or a regular expression that is not one, which the engine judges. A moment means what it means in a line.
  */
 export async function checkParameters(
   { parameters }: Declared,
   values: Values,
-  store: Pick<Store, 'query' | 'moment'>,
+  store: Pick<Store, 'query'>,
   deadline: Deadline,
 ): Promise<Values> {
   const checked: Record<string, string | null> = { ...values };
@@ -55,7 +56,7 @@ export async function checkParameters(
     const value = values[name] ?? null;
     if (value === null) continue;
     if (type === 'timestamp') {
-      checked[name] = await moment(value, store, deadline);
+      checked[name] = moment(value);
       if (checked[name] === null) {
         faults.push({
           parameter: name,
@@ -112,20 +113,14 @@ function shown(value: string): string {
 /** A `+` before the offset arrives as a space when the client did not escape it. */
 const LOST_PLUS = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) (\d\d:?\d\d)$/;
 
-async function moment(
-  value: string,
-  store: Pick<Store, 'query' | 'moment'>,
-  deadline: Deadline,
-): Promise<string | null> {
-  const text = value.replace(LOST_PLUS, '$1+$2');
-  const sql = `select moment from (select ${store.moment('text')} as moment from (select $text::varchar as text)) where year(moment) between 1970 and 2200`;
-  const { rows } = await store.query(sql, { text }, { maxRows: 1, deadline });
-  return (rows[0]?.[0] as string | undefined) ?? null;
+function moment(value: string): string | null {
+  const micros = momentOf(value.replace(LOST_PLUS, '$1+$2'));
+  return micros === null ? null : momentText(micros);
 }
 
 async function isRegexp(
   value: string,
-  store: Pick<Store, 'query' | 'moment'>,
+  store: Pick<Store, 'query'>,
   deadline: Deadline,
 ): Promise<boolean> {
   if (matchesBytes(value)) return false;

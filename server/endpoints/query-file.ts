@@ -49,6 +49,8 @@ export interface SavedQuery {
   /** The view that has the rows of all sources, and its columns of JSON that are maps. */
   readonly union: string | null;
   readonly maps: readonly string[];
+  /** Columns of views whose bare names mean a member of an unnested record first. */
+  readonly afterMembers: readonly string[];
   /** What SQL of a caller may name, with sandboxing; the engine knows, so it is filled in as well, and asked when it is first wanted. */
   views(): Promise<Views>;
   /** The sources that it reads; filled in as well. */
@@ -103,6 +105,7 @@ const DIRECTIVES = [
   'empty_sources',
   'union',
   'maps',
+  'after_members',
   'dialect',
 ];
 /** Directives that must be there, once. */
@@ -139,6 +142,7 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
       );
     return Number(value);
   };
+  const names = (key: string) => (one(key)?.value ?? '').split(' ').filter((name) => name !== '');
   const flag = (key: string) => {
     const { value, line } = one(key) ?? { value: '', line: 1 };
     if (value !== 'on' && value !== 'off')
@@ -187,7 +191,8 @@ export function parseQueryFile(name: string, file: string, text: string): SavedQ
     dialect,
     text: dialect === 'bigquery' ? null : mainOf(lines, fail),
     union: one('union')?.value ?? null,
-    maps: (one('maps')?.value ?? '').split(' ').filter((name) => name !== ''),
+    maps: names('maps'),
+    afterMembers: names('after_members'),
     sql,
     clickhouse: null,
     unionThere: null,

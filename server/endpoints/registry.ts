@@ -58,7 +58,7 @@ export function endpointFolders({ endpoints }: Pick<Config, 'endpoints'>): strin
   return [OWN_FOLDER, ...(endpoints ? [resolve(endpoints)] : [])];
 }
 
-type EndpointStore = Pick<Store, 'describe' | 'query' | 'moment' | 'members'>;
+type EndpointStore = Pick<Store, 'describe' | 'query' | 'members'>;
 
 /**
  * Reads every `.sql` file of the folders, the file's name being the endpoint's, and has the engine prepare it; where rows are forwarded,

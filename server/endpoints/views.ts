@@ -67,7 +67,7 @@ export interface FetchedNames {
   readonly times: string;
 }
 
-type Query = Pick<SavedQuery, 'sql' | 'union' | 'maps' | 'sandboxing'>;
+type Query = Pick<SavedQuery, 'sql' | 'union' | 'maps' | 'afterMembers' | 'sandboxing'>;
 
 /** The engine's own parser. */
 interface Parser {
@@ -143,7 +143,7 @@ interface Making {
 
 /** Returns what makes the views of a query, to be called with its definitions in their order. */
 function viewMaker(
-  { union, maps }: Query,
+  { union, maps, afterMembers }: Query,
   definitions: readonly Definition[],
   { parser, readers, fetched, tablesOf }: Making,
 ): (definition: Definition) => Promise<View> {
@@ -199,7 +199,8 @@ function viewMaker(
       columns: columns.flatMap((name, i) => {
         const kind = KINDS.find(([pattern]) => pattern.test(types[i] ?? ''))?.[1];
         if (!kind) return [];
-        return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind }];
+        const isLate = afterMembers.includes(name);
+        return [{ name, kind: kind === 'json' && maps.includes(name) ? 'map' : kind, isLate }];
       }),
       tables: tablesOf.get(key.toLowerCase()) ?? [],
     };

@@ -2,6 +2,7 @@ import { as, isUnreadable } from '../clickhouse/expressions.ts';
 import type { Answers } from '../clickhouse/index.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Values } from '../endpoints/parameters.ts';
+import { joinedPaths, joints } from '../search/fields.ts';
 import { microsOf, type RowColumn } from '../store/index.ts';
 import {
   between,
@@ -43,6 +44,14 @@ const WORDS: Words = {
   hasSought: (text) => `match(${text}, {sought:Nullable(String)})`,
   search: {
     member: memberOf,
+    some(path, test, otherwise) {
+      const member = memberOf(path);
+      const array = `startsWith(ifNull(own, ''), '[')`;
+      const own = as('own', member, `(${test('own')} or ${array} and ${elementsMeet(test)})`);
+      const orText = otherwise === null ? own : `${own} or (${member} is null and ${otherwise})`;
+      return `ifNull(${orText}, false)`;
+    },
+    hasOne: (text, parts) => `multiSearchAny(${text}, [${parts.map(quoted).join(', ')}])`,
     matches: (text, parameter) => `match(${text}, {${parameter}:String})`,
     equals: (text, parameter) => `${text} = {${parameter}:String}`,
     compares: (text, comparison, parameter) =>
@@ -88,21 +97,50 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
 
 /** The member of metadata that these names lead to, through records that are objects or the first of an array, as text. */
 function memberOf(path: readonly string[]): string {
+  const joined = joinedPaths(path);
+  const hasJoined = joints(path)
+    .map((joint) => `position(json, ${quoted(joint)}) > 0`)
+    .join(' or ');
+  const found = [
+    nestedOf(path),
+    ...(joined.length === 0
+      ? []
+      : [`if(${hasJoined}, coalesce(${joined.map(nestedOf).join(', ')}, null), null)`]),
+  ];
+  return as(
+    'json',
+    "ifNull(metadata, '')",
+    as('json', READABLE, found.length === 1 ? found.join('') : `coalesce(${found.join(', ')})`),
+  );
+}
+
+/** The member below `json` of exactly these names. */
+function nestedOf(path: readonly string[]): string {
   const last = path.length - 1;
   const below = (record: string, depth: number): string => {
-    const [own, name] = [`m${depth}`, `'${(path[depth] ?? '').replaceAll("'", "\\'")}'`];
+    const [own, name] = [`m${depth}`, quoted(path[depth] ?? '')];
     const raw = `JSONExtractRaw(${own}, ${name})`;
     const found =
-      depth < last
-        ? below(raw, depth + 1)
-        : `multiIf(${raw} in ('', 'null'), null, JSONType(${own}, ${name}) = 'String', ${unmarked(`JSONExtractString(${own}, ${name})`, '^')}, ${unmarked(raw, '"', '"')})`;
+      depth < last ? below(raw, depth + 1) : `if(${raw} in ('', 'null'), null, ${textOf(raw)})`;
     const single = `if(startsWith(${record}, '['), JSONExtractRaw(${record}, 1), ${record})`;
     return as(own, single, found);
   };
-  return below(
-    as('json', "ifNull(metadata, '')", `if(${isUnreadable('json')}, ${MARKED}, json)`),
-    0,
-  );
+  return below('json', 0);
+}
+
+/** Whether an element of the array `own` meets a test. */
+function elementsMeet(test: (text: string) => string): string {
+  const elements = as('json', "ifNull(own, '')", `JSONExtractArrayRaw(${READABLE})`);
+  return `arrayExists(raw -> ${as('each', textOf('raw'), `ifNull(${test('each')}, 0)`)}, ${elements})`;
+}
+
+/** The text of a value of MARKED as it is shown. */
+function textOf(raw: string): string {
+  return `if(startsWith(${raw}, '"'), ${unmarked(`JSONExtractString(${raw})`, '^')}, ${unmarked(raw, '"', '"')})`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
 /** A text that no log has, before a number that is made a text. */
@@ -112,6 +150,8 @@ const STRING_OR_NOT = String.raw`"(?s:[^"\\\\]|\\\\.)*"|[^"]+`;
 const NUMBER = String.raw`-?(?:\\d[\\d.eE+-]*|Infinity|NaN)`;
 /** `json` with its numbers as texts: ClickHouse reads nothing of it where it has no type for one of them. */
 const MARKED = `arrayStringConcat(arrayMap(part -> if(startsWith(part, '"'), part, replaceRegexpAll(part, '${NUMBER}', '"${NUMBER_MARK}\\\\0"')), extractAll(json, '${STRING_OR_NOT}')))`;
+
+const READABLE = `if(${isUnreadable('json')}, ${MARKED}, json)`;
 
 /** A text with the numbers of MARKED as they were. */
 function unmarked(text: string, before: string, after = ''): string {

@@ -31,6 +31,8 @@ export interface Filter {
   readonly source: Source;
   /** The condition on the project and the text, in the words of the engine. */
   readonly where: string;
+  /** How the search query was read, and what to write instead, for an answer without entries. */
+  readonly hint: string | null;
   /** The values of all parameters; `from_us` and `to_us` are the bounds in microseconds since the epoch, whether or not they were given. */
   readonly values: Values;
 }

@@ -1,14 +1,16 @@
 import type { Request, Response } from 'express';
 import { allSources, isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
+import { faultOf } from '../caller-sql/regular-expressions.ts';
 import type { Deadline } from '../deadline.ts';
 import { checkParameters, readParameters, searchOf, type Values } from '../endpoints/parameters.ts';
 import { ALL_PROJECTS } from '../endpoints/query-file.ts';
 import { AppError } from '../errors.ts';
 import { optional, type Parameter } from '../http/route.ts';
 import { conditionOf } from '../search/condition.ts';
+import { hintOf } from '../search/hint.ts';
 import { parseQuery, QueryInvalid } from '../search/query.ts';
-import type { Store } from '../store/index.ts';
+import { EngineError, type Store } from '../store/index.ts';
 import { boundsOf, type EntryEngine, type Filter } from './engine.ts';
 
 export const PROJECT = optional(
@@ -40,7 +42,7 @@ export async function filtersOf(
   request: Request<{ source: string }>,
   response: Response,
   parameters: readonly Parameter[],
-  store: Pick<Store, 'query' | 'moment'>,
+  store: Pick<Store, 'query'>,
   engine: Pick<EntryEngine, 'words' | 'mayHave'>,
   deadline: Deadline,
 ): Promise<readonly Filter[]> {
@@ -62,7 +64,8 @@ export async function filtersOf(
     project: pin ?? checked.project ?? null,
   };
   const filters: Filter[] = [];
-  for (const source of sources) filters.push(await filterOf(source, values, engine, deadline));
+  for (const source of sources)
+    filters.push(await filterOf(source, values, store, engine, deadline));
   return filters;
 }
 
@@ -81,13 +84,15 @@ function sourcesOf(list: string): readonly Source[] {
 export async function filterOf(
   source: Source,
   values: Values,
+  store: Pick<Store, 'query'>,
   { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
   deadline: Deadline,
 ): Promise<Filter> {
   const { q } = values;
-  const asks = q
-    ? unlessInvalid('q', () => conditionOf(parseQuery(q), source, words.search))
-    : null;
+  const query = q ? unlessInvalid('q', () => parseQuery(q)) : null;
+  const asks = query ? unlessInvalid('q', () => conditionOf(query, source, words.search)) : null;
+  for (const each of asks?.regexes ?? []) await expectRegex(each, store, deadline);
+  const hint = q && query ? hintOf(q, query, source) : null;
   const may = await Promise.all([
     ...(values.search ? [mayHave(source, values.search, false, deadline)] : []),
     ...(asks?.texts ?? []).map((text) => mayHave(source, text, true, deadline)),
@@ -99,7 +104,31 @@ export async function filterOf(
     asks ? [asks.sql] : [],
     values.search ? [`(${sought.join(' or ')})`] : [],
   ].flat();
-  return { source, where: where.join(' and ') || 'true', values: { ...values, ...asks?.values } };
+  return {
+    source,
+    where: where.join(' and ') || 'true',
+    hint,
+    values: { ...values, ...asks?.values },
+  };
+}
+
+/** Throws `PARAMETER_INVALID` for a text that is not a regular expression, which the engine alone knows, or one that would take too long. */
+async function expectRegex(
+  { regex, at }: { readonly regex: string; readonly at: number },
+  store: Pick<Store, 'query'>,
+  deadline: Deadline,
+): Promise<void> {
+  const refuse = (fault: string): never => {
+    const detail = `${fault} at character ${at + 1}.`;
+    throw new AppError('PARAMETER_INVALID', { faults: [{ parameter: 'q', detail }] });
+  };
+  const fault = faultOf(regex);
+  if (fault !== null) refuse(fault);
+  const sql = `select regexp_matches('', $regex::varchar)`;
+  await store.query(sql, { regex }, { maxRows: 1, deadline }).catch((error: unknown) => {
+    if (!(error instanceof EngineError) || error.kind !== 'input') throw error;
+    refuse(`Expected a regular expression (RE2 syntax), got ${JSON.stringify(regex)}`);
+  });
 }
 
 /** What `make` makes of the value of a parameter. Throws `PARAMETER_INVALID` for QueryInvalid. */

@@ -116,7 +116,8 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     const format = formatOf(searchOf(request.url), request);
     const limit = within(LIMIT.name, values.limit, 1000);
     const rows = await newestEntries(filters, limit, engine, deadline);
-    const options = { redact: redactOf(request), asStored: true };
+    const hint = rows.rows.length === 0 ? (filters[0]?.hint ?? null) : null;
+    const options = { redact: redactOf(request), asStored: true, hint };
     response.set({
       ...visibleTo(accessOf(response), await freshness(sources, deps, deadline)),
       'Tailpond-Truncated': String(rows.truncated),

@@ -2,7 +2,7 @@ import type { Plain, RowColumn } from '../store/index.ts';
 import { member } from './value.ts';
 import type { Writer, WriterOptions } from './writer.ts';
 
-/** `{"result":[{…},…]}`, behind the rows perhaps `"count"`. */
+/** `{"result":[{…},…]}`, behind the rows perhaps `"count"` and `"hint"`. */
 export function json(columns: readonly RowColumn[], options: WriterOptions): Writer {
   const object = objectOf(columns, options);
   let first = true;
@@ -15,7 +15,10 @@ export function json(columns: readonly RowColumn[], options: WriterOptions): Wri
       first = false;
       return separator + text;
     },
-    end: (count) => (count === undefined ? ']}' : `],"count":${count}}`),
+    end: (count) => {
+      const ofCount = count === undefined ? '' : `,"count":${count}`;
+      return `]${ofCount}${options.hint ? `,"hint":${JSON.stringify(options.hint)}` : ''}}`;
+    },
   };
 }
 

@@ -13,4 +13,6 @@ export interface WriterOptions {
   readonly redact?: ((text: string) => string) | undefined;
   /** JSON as it was stored, instead of Logflare's records: nested objects as one-element arrays. */
   readonly asStored?: boolean;
+  /** A sentence for the reader of an answer, where the format has room for it: JSON alone. */
+  readonly hint?: string | null;
 }

@@ -11,6 +11,8 @@ const COUNTED = [
   ['ingest_rejected_lines_total', 'Lines that were rejected.', 'rejected'],
   ['ingest_repaired_rows_total', 'Rows whose text was repaired.', 'repaired'],
   ['ingest_undated_rows_total', 'Rows that came without a timestamp.', 'undated'],
+  ['ingest_future_rows_total', 'Rows whose timestamp was more than a day ahead.', 'future'],
+  ['ingest_doubled_rows_total', 'Rows that had two members of one name.', 'doubled'],
   ['ingest_bytes_total', 'Bytes taken from files.', 'bytes'],
 ] as const satisfies [string, string, keyof LedgerEntry][];
 

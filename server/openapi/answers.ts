@@ -46,6 +46,10 @@ export const Project = z
   .strictObject({ project: text.nullable(), entries: count })
   .meta({ id: 'Project' });
 
+const UndatedForm = z
+  .strictObject({ field: text, form: text, rows: count })
+  .meta({ description: 'A field that looks like the timestamp, and its text with 0 for digits' });
+
 const Refusal = z.strictObject({ path: text, reason: text });
 
 export const LedgerEntry = z
@@ -60,6 +64,9 @@ export const LedgerEntry = z
     rejected: count,
     repaired: count,
     undated: count,
+    undated_forms: z.array(UndatedForm),
+    future: count,
+    doubled: count,
     removed: count,
     removed_rejected: count,
     forwarded: count,

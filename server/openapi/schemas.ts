@@ -77,7 +77,11 @@ export const ANSWERS: Readonly<Record<AnswerName, z.ZodType>> = {
   Backends: z.array(z.never()),
   Document: z.looseObject({ openapi: text }),
   Endpoints: resultOf(Endpoint),
-  Entries: resultOf(Entry),
+  Entries: resultOf(Entry).extend({
+    hint: text.optional().meta({
+      description: 'Without entries: how `q` was read, and what to write if it was meant otherwise',
+    }),
+  }),
   Export: resultOf(Entry).extend({ count: z.number().int() }),
   Facets: resultOf(Facet),
   Health,

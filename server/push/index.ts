@@ -1,7 +1,8 @@
 import type { Request, RequestHandler } from 'express';
-import { isSource, type LineFormat, type Source } from '../../ingest/index.ts';
+import { isSource, type Source } from '../../ingest/index.ts';
 import { accessOf } from '../auth/middleware.ts';
 import { optional, POST, type Route } from '../http/route.ts';
+import type { SourceFormats } from '../lines/index.ts';
 import type { Door } from './door.ts';
 import type { Form } from './rewrite.ts';
 import { namedSource, PARAMETERS, projectOf, sourceIn, sourceOf } from './source.ts';
@@ -18,7 +19,7 @@ export interface PushDeps {
   /** Bytes of the longest line that is stored. */
   readonly maxLine: number;
   /** The form of the lines of each source. */
-  readonly formats: Readonly<Record<Source, LineFormat>>;
+  readonly formats: Readonly<Record<Source, SourceFormats>>;
 }
 
 const PROJECT = optional('project', 'string', 'the project of lines that name none');
@@ -83,10 +84,9 @@ function takesPushes({ door, formats, maxLine }: PushDeps) {
           maxLine,
           destination(texts) {
             const source = named ?? sourceOf(texts && sourceIn(texts));
-            const format = formats[source] ?? 'json';
             const rewriting = {
               form: read,
-              format,
+              formats: formats[source]?.formats ?? [],
               maxLine,
               project: pin === null ? project : null,
             };

@@ -1,4 +1,4 @@
-import { containerLine, type LineFormat } from '../../ingest/index.ts';
+import { type Format, isObjectLine, membersBy, objectOf, readJson } from '../lines/index.ts';
 import { elementsOf, type Member, membersOf, objectWithout } from '../records/object-text.ts';
 
 /**
@@ -9,7 +9,8 @@ export type Form = 'events' | 'json' | 'vector' | 'cloudflare';
 
 export interface RewriteOptions {
   readonly form: Form;
-  readonly format: LineFormat;
+  /** Formats of lines that are not objects. */
+  readonly formats: readonly Format[];
   /** The project of lines that name none; null: they keep none. */
   readonly project: string | null;
   /** Bytes of the longest line that is stored. */
@@ -28,19 +29,38 @@ export type Rewrite = (line: Buffer) => Buffer;
  */
 export function rewriteOf(
   lines: Buffer,
-  { form, format, project, maxLine }: RewriteOptions,
+  { form, formats, project, maxLine }: RewriteOptions,
 ): Rewrite | null {
   const steps: Rewrite[] = [];
   if (form !== 'events' || lines.includes(OLD_MESSAGE))
     steps.push((line) => formed(line, form, maxLine));
   // Before the project is added, because only an object can have one.
-  if (format === 'cri') steps.push((line) => containerLine(line)?.subarray(0, -1) ?? line);
+  if (formats.length > 0) steps.push((line) => asObject(line, formats));
   if (project !== null) steps.push((line) => withDefault(line, project));
   if (steps.length === 0) return null;
   return (line) =>
     line.length > maxLine + AROUND_BYTES
       ? line
       : steps.reduce((rewritten, step) => step(rewritten), line);
+}
+
+function asObject(line: Buffer, formats: readonly Format[]): Buffer {
+  const text = fromFirstSign(line).toString();
+  if (text === '' || isObjectLine(text)) return line;
+  const members = membersBy(formats, text);
+  return members ? Buffer.from(objectOf(members)) : line;
+}
+
+/** Returns a line without the blanks before it and the carriage return behind it; blanks at the end of a text are a part of it. */
+function fromFirstSign(line: Buffer): Buffer {
+  let from = 0;
+  while (isBlank(line[from])) from++;
+  return line.subarray(from, line.at(-1) === 0x0d ? Math.max(from, line.length - 1) : line.length);
+}
+
+/** Tells whether a byte is a tab, vertical tab, form feed, carriage return or space. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }
 
 function formed(line: Buffer, form: Form, maxLine: number): Buffer {
@@ -126,21 +146,29 @@ function entryText({ timestamp, message, metadata, project }: Entry): string {
 
 function withDefault(line: Buffer, project: string): Buffer {
   const text = line.toString();
-  if (namesProject(text) !== false) return line;
-  const rest = text.slice(text.indexOf('{') + 1);
+  if ((namesProject(text) ?? brokenNamesProject(text)) !== false) return line;
+  const [before, rest] = [text.slice(0, text.indexOf('{')), text.slice(text.indexOf('{') + 1)];
   const separator = rest.trimStart().startsWith('}') ? '' : ',';
-  return Buffer.from(`{"project":${JSON.stringify(project)}${separator}${rest}`);
+  return Buffer.from(`${before}{"project":${JSON.stringify(project)}${separator}${rest}`);
 }
 
-/** The members in which Docker and journald wrap a line. */
-const WRAPPERS = ['log', 'MESSAGE'];
+/** Returns whether an object that is repaired when it is stored names a project; null for any other text. */
+function brokenNamesProject(text: string): boolean | null {
+  const json = readJson(text);
+  return 'members' in json && json.repaired ? namesProject(objectOf(json.members)) : null;
+}
+
+/** The members that name a project, in a line or in its metadata. */
+const PROJECTS = ['project', 'project_ref'];
+/** The members in which programs that read the lines of others wrap them. */
+const WRAPPERS = ['log', 'MESSAGE', 'message', 'msg'];
 
 /** Returns true for an object that names a project, itself or in its metadata; null for any other text. */
 function namesProject(text: string, within: readonly string[] = WRAPPERS): boolean | null {
-  const members = membersOf(text, ['project', 'metadata', ...within]);
+  const members = membersOf(text, [...PROJECTS, 'metadata', ...within]);
   if (members === null) return null;
   return members.some(({ name, text: value }) => {
-    if (name === 'project') return value !== 'null';
+    if (PROJECTS.includes(name)) return isName(value);
     if (name === 'metadata') return metadataNamesProject(value);
     // A wrapped line is unpacked when it is stored.
     return value.startsWith('"') && namesProject(JSON.parse(value), []) === true;
@@ -149,6 +177,11 @@ function namesProject(text: string, within: readonly string[] = WRAPPERS): boole
 
 function metadataNamesProject(text: string): boolean {
   const first = text.startsWith('[') ? (elementsOf(text)?.[0] ?? '') : text;
-  const named = membersOf(first, ['project', 'project_ref']) ?? [];
-  return named.some((member) => member.text !== 'null');
+  const named = membersOf(first, PROJECTS) ?? [];
+  return named.some((member) => isName(member.text));
+}
+
+/** Tells whether a value can name a project: an empty text, an object or a list cannot. */
+function isName(value: string): boolean {
+  return value !== 'null' && value !== '""' && !/^[[{]/.test(value);
 }

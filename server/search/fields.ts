@@ -37,5 +37,25 @@ export function placeOf(
   return { member: (isOfRequests && OF_REQUESTS.get(name)) || path };
 }
 
+/**
+ * The paths of a member whose names may have dots, beside the path itself: `a.b.c` may be the member `a.b` of the metadata with a member `c`.
+ * One run of names is joined in each.
+ */
+export function joinedPaths(path: readonly string[]): string[][] {
+  return path.flatMap((_, from) =>
+    path.slice(from + 1).map((_, i) => {
+      const until = from + i + 2;
+      return [...path.slice(0, from), path.slice(from, until).join('.'), ...path.slice(until)];
+    }),
+  );
+}
+
+/** Texts one of which stands in any metadata that has a member of a joined path: the parts beside a dot that JSON spells in one way. */
+export function joints(path: readonly string[]): string[] {
+  return path
+    .slice(1)
+    .map((name, i) => `${/[\w-]*$/.exec(path[i] ?? '')?.[0]}.${/^[\w-]*/.exec(name)?.[0]}`);
+}
+
 /** As deep as a member may stand: each name doubles the forms that it may have. */
 export const MOST_NAMES = 6;

@@ -1,3 +1,5 @@
+import { COLUMNS } from './fields.ts';
+
 /** A question for entries, as people write it in a search box. */
 export type Query =
   /** Every part holds; without parts it always does. */
@@ -6,6 +8,8 @@ export type Query =
   | { readonly kind: 'not'; readonly part: Query }
   /** The message or the metadata has the text. */
   | { readonly kind: 'text'; readonly text: Pattern }
+  /** The message or the metadata matches a regular expression, which begins at this character. */
+  | { readonly kind: 'regex'; readonly regex: string; readonly at: number }
   /** A field meets a test. */
   | {
       readonly kind: 'field';
@@ -14,11 +18,14 @@ export type Query =
       /** The characters that it and its value begin at, from 0. */
       readonly at: number;
       readonly valueAt: number;
+      /** The condition as it is written: where the field is a member of metadata, it may be a part of a text. Null where it cannot be. */
+      readonly asText: Pattern | null;
     };
 
 export type Test =
   | { readonly is: 'there' }
   | { readonly is: 'like'; readonly value: Pattern }
+  | { readonly is: 'regex'; readonly value: string }
   | { readonly is: Comparison; readonly value: string };
 
 export type Comparison = '<' | '<=' | '>' | '>=';
@@ -56,15 +63,25 @@ export function fieldPath(text: string): string[] {
   const [found] = FIELD.exec(`${text}:`) ?? [];
   if (found === undefined || found.length !== text.length + 1)
     throw new QueryInvalid(0, 'a field, such as status or request.method', shown(text, 0));
-  return (text.match(NAME) ?? []).map(nameOf);
+  return namesOf(text);
 }
 
-type Token =
-  | { readonly kind: 'open' | 'close' | 'and' | 'or' | 'not' | 'end'; readonly at: number }
-  | { readonly kind: 'field'; readonly at: number; readonly path: readonly string[] }
-  | { readonly kind: 'comparison'; readonly at: number; readonly comparison: Comparison }
-  | { readonly kind: 'range'; readonly at: number; readonly tests: readonly Test[] }
-  | { readonly kind: 'value'; readonly at: number; readonly value: Pattern };
+type Token = { readonly at: number; readonly end: number } & (
+  | { readonly kind: 'open' | 'close' | 'and' | 'or' | 'not' | 'end' }
+  | { readonly kind: 'field'; readonly path: readonly string[]; readonly sign: Sign }
+  | { readonly kind: 'comparison'; readonly comparison: Comparison }
+  | { readonly kind: 'range'; readonly tests: readonly Test[] }
+  | { readonly kind: 'regex'; readonly regex: string }
+  | {
+      readonly kind: 'value';
+      readonly value: Pattern;
+      readonly isQuoted: boolean;
+      /** An operator, where terms stand beside it. */
+      readonly word: 'and' | 'or' | 'not' | undefined;
+    }
+);
+/** Between a field and its value. `op`: a comparison, which follows as a token. */
+type Sign = ':' | '=' | '!=' | 'op';
 
 const WORDS: Readonly<Record<string, 'and' | 'or' | 'not'>> = {
   AND: 'and',
@@ -73,16 +90,39 @@ const WORDS: Readonly<Record<string, 'and' | 'or' | 'not'>> = {
   '||': 'or',
   NOT: 'not',
 };
+const SMALL_WORDS: readonly string[] = ['and', 'or', 'not'];
 
-/** A name, or several with dots between them; what a name may not have stands in quotes. Behind it a colon, but none of a URL. */
-const FIELD =
-  /(?:[A-Za-z_@$][\w@$-]*|"(?:[^"\\]|\\.)+")(?:\.(?:[\w@$-]+|"(?:[^"\\]|\\.)+"))*:(?!\/\/)/y;
-const NAME = /[\w@$-]+|"(?:[^"\\]|\\.)+"/g;
+const IN_QUOTES = '"(?:[^"\\\\]|\\\\.)*"';
+const LETTERS = '[\\p{L}\\p{M}\\p{N}_@$/-]+';
+/** A name, or several with dots between them; anything else that a name has stands in quotes. */
+const NAMES = `(?:[\\p{L}_@$](?:${LETTERS})?|${IN_QUOTES})(?:\\.(?:${LETTERS}|${IN_QUOTES}))*`;
+/** Behind the names a colon, but not that of a URL. */
+const FIELD = new RegExp(`${NAMES}:(?!//)`, 'uy');
+const NAME = new RegExp(`${LETTERS}|${IN_QUOTES}`, 'gu');
+/** `status = 500`, `f != x`: with a value behind it. An arrow is text. */
+const EQUATION = new RegExp(`(${NAMES})\\s*(!=|==?)(?![=~>])\\s*(?=[^\\s()=])`, 'uy');
+/** `took>5`: with a number behind it, as other texts have these signs, too. Of severities a word. */
+const INEQUATION = new RegExp(
+  `(?:${NAMES}\\s*(?=[<>]=?\\s*-?\\d)|(?:level|severity)\\s*(?=[<>]=?\\s*\\p{L}))`,
+  'uyi',
+);
+/** The selector of a stream in LogQL: `{level="error", app=~"a.*"}`. */
+const MATCHER = `\\s*(${NAMES})\\s*(=~|!~|!=|=)\\s*("(?:[^"\\\\]|\\\\.)*")\\s*`;
+const SELECTOR = new RegExp(`\\{${MATCHER}(?:,${MATCHER})*,?\\s*\\}`, 'uy');
+/** What LogQL keeps lines by: `|= "text"`. */
+const LINE_FILTER = /(\|=|\|~|!=|!~)\s*(?=")/y;
+const EXISTS = new RegExp(`(_exists_|_missing_):\\s*(${NAMES})(?=[\\s)]|$)`, 'uy');
 const COMPARISON = /[<>]=?/y;
 /** `[500 TO 599]`; a curly bracket leaves out the bound itself, and `*` stands for any. */
 const RANGE = /([[{])\s*(\S+)\s+TO\s+([^\s\]}]+)\s*([\]}])/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
+const SINGLE_QUOTED = /'([^']*)'(?=[\s)]|$)/y;
 const BARE = /(?:[^\s()"\\]|\\.)+/sy;
+/** Between slashes, of which it has none itself. */
+const REGEX = /\/((?:[^/\\\n]|\\.)+)\/(?=[\s)]|$)/y;
+/** A path such as /rest/ is text. The value of a field may have `*` and dots: `path:/rpc/v1.*`. */
+const SIGNS_OF_REGEX = /[[\](){}|^$+\\.*?]/;
+const SIGNS_OF_FIELD_REGEX = /[[\](){}|^$+\\]|\.[*?]/;
 const BLANKS = /\s*/y;
 
 function tokensOf(text: string): Token[] {
@@ -94,53 +134,110 @@ function tokensOf(text: string): Token[] {
     if (found) at += found[0].length;
     return found;
   };
+  const regexOf = (signs: RegExp) => {
+    const begin = at;
+    const [, regex] = match(REGEX) ?? [];
+    if (regex !== undefined && signs.test(regex)) return regex.replaceAll('\\/', '/');
+    at = begin;
+    return null;
+  };
   for (;;) {
     match(BLANKS);
     const begin = at;
-    const last = tokens.at(-1)?.kind;
-    const isOfField = last === 'field' && begin === endOf(text, tokens);
+    const add = (...added: OmitPlace<Token>[]) =>
+      tokens.push(...added.map((token) => ({ ...token, at: begin, end: at }) as Token));
+    const last = tokens.at(-1);
+    const isOfField = last?.kind === 'field' && (begin === last.end || last.sign !== ':');
+    const isValue = isOfField || last?.kind === 'comparison';
     const sign = text[at];
-    if (sign === undefined) return [...tokens, { kind: 'end', at }];
+    if (sign === undefined) return [...tokens, { kind: 'end', at, end: at }];
     if (sign === '(' || sign === ')') {
       at++;
-      tokens.push({ kind: sign === '(' ? 'open' : 'close', at: begin });
+      add({ kind: sign === '(' ? 'open' : 'close' });
       continue;
     }
-    if (isOfField) {
+    if (isOfField && last.sign !== '=' && last.sign !== '!=') {
       const range = match(RANGE);
       if (range) {
-        tokens.push({ kind: 'range', at: begin, tests: testsOf(range) });
+        add({ kind: 'range', tests: testsOf(range) });
         continue;
       }
       if (sign === '[' || sign === '{')
         throw new QueryInvalid(begin, 'a range such as [400 TO 499]', shown(text, begin));
       const comparison = match(COMPARISON);
       if (comparison) {
-        tokens.push({ kind: 'comparison', at: begin, comparison: comparison[0] as Comparison });
+        add({ kind: 'comparison', comparison: comparison[0] as Comparison });
         continue;
       }
     }
-    const isValue = isOfField || last === 'comparison';
-    if (!isValue && (sign === '-' || sign === '!') && /[^\s]/.test(text[at + 1] ?? ' ')) {
-      at++;
-      tokens.push({ kind: 'not', at: begin });
+    if (!isValue) {
+      const filter = match(LINE_FILTER);
+      if (filter) {
+        if (filter[1]?.startsWith('!')) add({ kind: 'not' });
+        const [, quoted = ''] = match(QUOTED) ?? [];
+        if (filter[1]?.endsWith('~')) add({ kind: 'regex', regex: unescaped(quoted) });
+        else add(literal(unescaped(quoted)));
+        continue;
+      }
+      const hasMore = /[^\s]/.test(text[at + 1] ?? ' ');
+      if ((sign === '-' || sign === '!') && hasMore) {
+        at++;
+        add({ kind: 'not' });
+        continue;
+      }
+      // A term with a plus must hold, as all terms must.
+      if (sign === '+' && hasMore) {
+        at++;
+        continue;
+      }
+      const selector = match(SELECTOR);
+      if (selector) {
+        add({ kind: 'open' });
+        for (const [, names = '', operator = '', value = ''] of selector[0].matchAll(
+          new RegExp(MATCHER, 'gu'),
+        )) {
+          if (operator.startsWith('!')) add({ kind: 'not' });
+          add({ kind: 'field', path: namesOf(names), sign: ':' });
+          const read = unescaped(value.slice(1, -1));
+          if (operator.endsWith('~')) add({ kind: 'regex', regex: `^(?:${read})$` });
+          else add(literal(read));
+        }
+        add({ kind: 'close' });
+        continue;
+      }
+      const exists = match(EXISTS);
+      if (exists) {
+        if (exists[1] === '_missing_') add({ kind: 'not' });
+        add({ kind: 'field', path: namesOf(exists[2] ?? ''), sign: ':' });
+        add({ kind: 'value', value: [MANY], isQuoted: false, word: undefined });
+        continue;
+      }
+      const field = match(FIELD);
+      if (field) {
+        add({ kind: 'field', path: namesOf(field[0].slice(0, -1)), sign: ':' });
+        continue;
+      }
+      const equation = match(EQUATION);
+      if (equation) {
+        const equals = equation[2] === '!=' ? '!=' : '=';
+        add({ kind: 'field', path: namesOf(equation[1] ?? ''), sign: equals });
+        continue;
+      }
+      const inequation = match(INEQUATION);
+      if (inequation) {
+        add({ kind: 'field', path: namesOf(inequation[0].trim()), sign: 'op' });
+        continue;
+      }
+    }
+    const regex = regexOf(isValue ? SIGNS_OF_FIELD_REGEX : SIGNS_OF_REGEX);
+    if (regex !== null) {
+      add({ kind: 'regex', regex });
       continue;
     }
-    // What must be there is, in a query whose parts all must hold.
-    if (!isValue && sign === '+' && /[^\s]/.test(text[at + 1] ?? ' ')) {
-      at++;
-      continue;
-    }
-    const field = isValue ? null : match(FIELD);
-    if (field) {
-      const names = field[0].slice(0, -1).match(NAME) ?? [];
-      tokens.push({ kind: 'field', at: begin, path: names.map(nameOf) });
-      continue;
-    }
-    const quoted = match(QUOTED);
+    const isEquation = last?.kind === 'field' && last.sign !== ':';
+    const quoted = match(QUOTED) ?? (isEquation ? match(SINGLE_QUOTED) : null);
     if (quoted) {
-      const value = unescaped(quoted[1] ?? '');
-      tokens.push({ kind: 'value', at: begin, value: value === '' ? [] : [value] });
+      add(literal(sign === '"' ? unescaped(quoted[1] ?? '') : (quoted[1] ?? '')));
       continue;
     }
     const bare = match(BARE);
@@ -149,17 +246,23 @@ function tokensOf(text: string): Token[] {
       throw new QueryInvalid(begin, expected, shown(text, begin));
     }
     const word = isValue ? undefined : WORDS[bare[0]];
-    tokens.push(
-      word ? { kind: word, at: begin } : { kind: 'value', at: begin, value: patternOf(bare[0]) },
-    );
+    if (word) add({ kind: word });
+    else {
+      const isSmall = last?.kind !== 'field' && SMALL_WORDS.includes(bare[0]);
+      add({
+        kind: 'value',
+        value: patternOf(bare[0]),
+        isQuoted: false,
+        word: isSmall ? (bare[0] as 'and' | 'or' | 'not') : undefined,
+      });
+    }
   }
 }
 
-/** Where the last token ends, if it is a field. */
-function endOf(text: string, tokens: readonly Token[]): number {
-  FIELD.lastIndex = tokens.at(-1)?.at ?? 0;
-  const found = FIELD.exec(text);
-  return (tokens.at(-1)?.at ?? 0) + (found?.[0].length ?? 0);
+type OmitPlace<T> = T extends unknown ? Omit<T, 'at' | 'end'> : never;
+
+function literal(text: string): OmitPlace<Token> {
+  return { kind: 'value', value: text === '' ? [] : [text], isQuoted: true, word: undefined };
 }
 
 function testsOf([, open, from = '', to = '', close]: RegExpExecArray): Test[] {
@@ -169,8 +272,10 @@ function testsOf([, open, from = '', to = '', close]: RegExpExecArray): Test[] {
   ];
 }
 
-function nameOf(name: string): string {
-  return name.startsWith('"') ? unescaped(name.slice(1, -1)) : name;
+function namesOf(text: string): string[] {
+  return (text.match(NAME) ?? []).map((name) =>
+    name.startsWith('"') ? unescaped(name.slice(1, -1)) : name,
+  );
 }
 
 function unescaped(text: string): string {
@@ -189,9 +294,17 @@ function patternOf(bare: string): Pattern {
   return parts;
 }
 
+/** A text that was pasted has backslashes that stand for themselves: `C:\new`. */
+function pasted(text: string): Pattern {
+  return patternOf(text.replaceAll(/\\(?=[\p{L}\p{N}])/gu, '\\\\'));
+}
+
 function shown(text: string, at: number): string {
   return at >= text.length ? 'the end' : JSON.stringify(text.slice(at, at + 20));
 }
+
+/** What a term can begin with. */
+const BEGINS: readonly Token['kind'][] = ['open', 'not', 'field', 'value', 'regex'];
 
 class Parser {
   private readonly tokens: readonly Token[];
@@ -216,8 +329,19 @@ class Parser {
     return this.tokens[this.next] as Token;
   }
 
+  private is(kind: Token['kind']): boolean {
+    const token = this.token();
+    if (token.kind === kind) return true;
+    // `or` in small letters is an operator where a term follows; elsewhere it is a word.
+    return (
+      token.kind === 'value' &&
+      token.word === kind &&
+      BEGINS.includes(this.tokens[this.next + 1]?.kind ?? 'end')
+    );
+  }
+
   private takes(kind: Token['kind']): boolean {
-    if (this.token().kind !== kind) return false;
+    if (!this.is(kind)) return false;
     this.next++;
     return true;
   }
@@ -236,16 +360,31 @@ class Parser {
   private and(): Query {
     const parts = [this.not()];
     for (;;) {
-      const { kind } = this.token();
-      if (kind === 'end' || kind === 'close' || kind === 'or') return joined('and', parts);
+      if (this.is('end') || this.is('close') || this.is('or')) return joined('and', parts);
       this.takes('and');
       parts.push(this.not());
     }
   }
 
   private not(): Query {
+    const token = this.token();
     if (!this.takes('not')) return this.part();
-    return this.deeper(() => ({ kind: 'not', part: this.not() }));
+    const word = this.token();
+    const part = this.deeper(() => this.not());
+    const negated: Query = { kind: 'not', part };
+    // `could not connect` may be the text, too.
+    if (token.kind !== 'value' || word.kind !== 'value') return negated;
+    return joined('or', [
+      negated,
+      { kind: 'text', text: this.written(this.text.slice(token.at, word.at), word) },
+    ]);
+  }
+
+  /** A value as it is written behind a text, as a pattern. */
+  private written(before: string, value: Token & { kind: 'value' }): Pattern {
+    const own = this.text.slice(value.at, value.end);
+    const [first, ...more] = value.isQuoted ? [own] : pasted(own);
+    return typeof first === 'string' ? [before + first, ...more] : [before, first ?? '', ...more];
   }
 
   private part(): Query {
@@ -261,21 +400,29 @@ class Parser {
       this.next++;
       return { kind: 'text', text: token.value };
     }
+    if (token.kind === 'regex') {
+      this.count();
+      this.next++;
+      return { kind: 'regex', regex: token.regex, at: token.at };
+    }
     if (token.kind !== 'field')
       throw this.invalid('a word, a "phrase", field:value or an opening bracket');
     this.next++;
-    return this.field(token.path, token.at);
+    return this.field(token);
   }
 
-  private field(path: readonly string[], at: number): Query {
+  /** `name`: the field as it is written before each of several values. */
+  private field(field: Token & { kind: 'field' }, name?: string): Query {
     const token = this.token();
+    const { path, sign, at } = field;
     this.count();
-    const of = (test: Test, valueAt = token.at): Query => ({
+    const of = (test: Test, valueAt = token.at, asText: Pattern | null = null): Query => ({
       kind: 'field',
       path,
       test,
       at,
       valueAt,
+      asText,
     });
     if (token.kind === 'range') {
       this.next++;
@@ -288,25 +435,42 @@ class Parser {
       this.next++;
       const value = this.token();
       const [text, ...more] = value.kind === 'value' ? value.value : [];
-      if (typeof text !== 'string' || more.length > 0)
+      if (value.kind !== 'value' || typeof text !== 'string' || more.length > 0)
         throw this.invalid(`what to compare with behind ${token.comparison}`);
       this.next++;
-      return of({ is: token.comparison, value: text }, value.at);
+      const asText = sign === 'op' ? this.written(this.text.slice(at, value.at), value) : null;
+      return of({ is: token.comparison, value: text }, value.at, asText);
     }
     if (token.kind === 'open') {
       this.next++;
       const parts: Query[] = [];
       do {
-        if (this.token().kind !== 'value') throw this.invalid('a value');
-        parts.push(this.field(path, at));
+        if (!['value', 'regex'].includes(this.token().kind)) throw this.invalid('a value');
+        parts.push(this.field(field, this.text.slice(at, field.end)));
       } while (this.takes('or'));
       if (!this.takes('close')) throw this.invalid('OR, or a closing bracket');
       return joined('or', parts);
     }
-    if (token.kind !== 'value') throw this.invalid(`a value of ${path.join('.')}`);
+    if (token.kind === 'regex') {
+      this.next++;
+      return of({ is: 'regex', value: token.regex });
+    }
+    if (token.kind !== 'value') {
+      // The colon of a text, such as `panic:`.
+      if (path.length > 1 || !COLUMNS.has(path[0]?.toLowerCase() ?? ''))
+        return { kind: 'text', text: [this.text.slice(at, field.end)] };
+      throw this.invalid(`a value of ${path.join('.')}`);
+    }
     this.next++;
     const isAny = token.value.length === 1 && token.value[0] === MANY;
-    return of(isAny ? { is: 'there' } : { is: 'like', value: token.value });
+    if (isAny) return of({ is: 'there' });
+    const asText = this.written(name ?? this.text.slice(at, token.at), token);
+    const test: Test = { is: 'like', value: token.value };
+    if (sign === '!=') return { kind: 'not', part: of(test) };
+    const isColumn = path.length === 1 && COLUMNS.has(path[0]?.toLowerCase() ?? '');
+    if (sign === ':' || !isColumn) return of(test, token.at, asText);
+    // Messages have `level=error`, too.
+    return joined('or', [of(test), { kind: 'text', text: asText }]);
   }
 
   private count() {

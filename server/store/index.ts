@@ -26,7 +26,7 @@ import { createRetention, type Retention } from './retention/index.ts';
 import { addSourceTables, type FormerSource } from './source-tables.ts';
 import { type TextCondition, textConditions } from './text-filter/filters.ts';
 import type { TornCommit } from './torn-log.ts';
-import { ingestStatements, regradedRows, timestampExpression } from './write/statements.ts';
+import { ingestStatements, regradedRows } from './write/statements.ts';
 import { type Commits, createWriter, type Writer } from './write/writer.ts';
 
 export type { Clock } from './clock.ts';
@@ -144,8 +144,6 @@ export interface Store
   /** The folder that batches are staged in. */
   readonly staging: string;
   disk(): Promise<DiskUse>;
-  /** The expression that reads the text `expression` as a moment in UTC, as lines are read; NULL if it is not one. */
-  moment(expression: string): string;
   /**
    * How many entries a source has, and the oldest and newest of them, ms since the epoch; null when it has none. Up to a
    * second old.
@@ -311,10 +309,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         const free = await freeBytesOf(folder);
         return { database: databaseBytes(), wal: walBytes(), free, minFree };
       },
-      moment: (expression) => timestampExpression(ingest, expression),
       span: spans.span,
       mayHave: textConditions(ask),
-      ledger: () => readLedger(spans, retention.sizes),
+      ledger: () => readLedger(ask, spans, retention.sizes),
       ...createRejected(ask, between),
       toParquet: (columns, lines, deadline) => fatal(parquet.toParquet(columns, lines, deadline)),
       exportParquet: (text, values, signal) => fatal(parquet.exportParquet(text, values, signal)),

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { allSources, type Source } from '../../ingest/index.ts';
+import { allSources, type CountedForm, countForms, type Source } from '../../ingest/index.ts';
 import { isoUtc, type Plain } from './plain-values.ts';
+import type { QueryRows } from './read/query-rows.ts';
 import type { Spans } from './read/time-span.ts';
 
 /**
@@ -15,6 +16,12 @@ export interface LedgerEntry {
   readonly rejected: number;
   readonly repaired: number;
   readonly undated: number;
+  /** The fields that look like the moments of undated rows, and their forms, the most frequent first. */
+  readonly undated_forms: { field: string; form: string; rows: number }[];
+  /** Rows whose moment was more than a day ahead. */
+  readonly future: number;
+  /** Rows that have two members of one name. */
+  readonly doubled: number;
   /** Rows, and rejected lines, that retention took away. */
   readonly removed: number;
   readonly removed_rejected: number;
@@ -33,7 +40,7 @@ export interface LedgerEntry {
 export type LedgerChange = Partial<Record<Counter, number>> & { readonly source: Source };
 type Counter = Exclude<
   keyof LedgerEntry,
-  'source' | 'stored' | 'oldest' | 'newest' | 'oldest_ingested' | 'size'
+  'source' | 'stored' | 'oldest' | 'newest' | 'oldest_ingested' | 'size' | 'undated_forms'
 >;
 
 /**
@@ -65,17 +72,46 @@ export async function incrementCounters(
   await connection.run(`insert into ledger values ${entries.join(', ')}`);
 }
 
+/** Adds to the forms of a source's undated rows, within the caller's transaction. A new form beyond 20 is left out. */
+export async function addUndatedForms(
+  connection: DuckDBConnection,
+  source: Source,
+  added: readonly CountedForm[],
+): Promise<void> {
+  if (added.length === 0) return;
+  const old = await connection.runAndReadAll(
+    `delete from undated_forms where source = '${source}' returning *`,
+  );
+  const counts = countForms();
+  for (const { field, form, rows } of old.getRowObjects())
+    counts.add({ field: String(field), form: String(form) }, Number(rows));
+  for (const { rows, ...form } of added) counts.add(form, rows);
+  const all = counts.list();
+  // Texts of lines are parameters, never SQL.
+  await connection.run(
+    `insert into undated_forms values ${all.map((_, i) => `('${source}', $${3 * i + 1}, $${3 * i + 2}, $${3 * i + 3})`).join(', ')}`,
+    all.flatMap(({ field, form, rows }) => [field, form, BigInt(rows)]),
+  );
+}
+
 /** The entry of every source, in the order of `allSources()`. `sizes` gives the bytes that each takes. */
 export async function readLedger(
+  ask: QueryRows,
   spans: Pick<Spans, 'stored'>,
   sizes: () => Promise<ReadonlyMap<Source, number>>,
 ): Promise<LedgerEntry[]> {
+  // Read first: no form may have more rows than there are undated ones.
+  const forms = await ask('select * from undated_forms order by rows desc, field, form');
   const stored = await spans.stored();
   const bytes = await sizes();
   return allSources().map((source) => {
     const { entry, count, oldestUs, newestUs, oldestIngestedUs } = stored.get(source) ?? {};
+    const undatedForms = forms
+      .filter((form) => form.source === source)
+      .map(({ field = null, form = null, rows }) => ({ field, form, rows: Number(rows) }));
     return numbers({
       ...entry,
+      undated_forms: undatedForms,
       stored: count ?? 0,
       oldest: moment(oldestUs),
       newest: moment(newestUs),

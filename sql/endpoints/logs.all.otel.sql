@@ -15,7 +15,7 @@
 --! windows: logs 100 iso_timestamp_start iso_timestamp_end
 with
 log_source as (
-  select id, timestamp, project, event_message, severity as severity_text, metadata as log_attributes
+  select id, timestamp, project, event_message, severity as severity_text, severity, severity as level, status, metadata as log_attributes
   from main.log_source
   where
     (@any_project::boolean or project = @project::varchar)
@@ -29,6 +29,9 @@ logs as (
     timestamp,
     event_message,
     coalesce(upper(severity_text), 'INFO') as severity_text,
+    severity,
+    level,
+    status,
     'log_source' as source,
     log_attributes,
     coalesce(project, '') as project

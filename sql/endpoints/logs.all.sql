@@ -10,10 +10,11 @@
 --! parameter: iso_timestamp_end timestamp optional, inclusive upper bound
 --! each_source: log_source
 --! empty_sources: auth_audit_logs etl_replication_logs multigres_logs pg_cron_logs pg_upgrade_logs supamonitor_logs supavisor_logs workflow_run_logs
+--! after_members: severity level status
 --! windows: edge_logs 100 iso_timestamp_start iso_timestamp_end
 with
 log_source as (
-  select id, timestamp, event_message, metadata, project, project as identifier
+  select id, timestamp, event_message, metadata, project, project as identifier, severity, severity as level, status
   from main.log_source
   where
     (@any_project::boolean or project = @project::varchar)

@@ -12,4 +12,4 @@ create table {source} (
   severity varchar,
   status smallint
 );
-insert into ledger (source, bytes, lines, rows, rejected, repaired, undated, forwarded) values ('{source}', 0, 0, 0, 0, 0, 0, 0);
+insert into ledger (source, bytes, lines, rows, rejected, repaired, undated, forwarded, future, doubled) values ('{source}', 0, 0, 0, 0, 0, 0, 0, 0, 0);

@@ -54,6 +54,11 @@ function stored({ line, moment }: Event): Omit<Row, 'project'> & { project: Json
     timestamp: moment,
     event_message: line.event_message as string,
     metadata,
-    project: line.project ?? first?.project ?? first?.project_ref ?? PROJECT,
+    project: [line.project, first?.project, first?.project_ref].find(isName) ?? PROJECT,
   };
+}
+
+/** Tells whether a value names a project: an empty text, an object and a list pass the turn on. */
+function isName(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && value !== '' && typeof value !== 'object';
 }

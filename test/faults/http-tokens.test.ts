@@ -481,7 +481,7 @@ describe('HTTP: odd requests', () => {
         'project=a%00b',
       ])
         await check(`/api/endpoints/query/logs.all?${query}`, 'project');
-      for (const moment of ['soon', '0x10', '-1', '1e9', 'NaN', '2026-13-01', '9'.repeat(400)])
+      for (const moment of ['soon', '0x10', '-1', '1e7', 'NaN', '2026-13-01', '9'.repeat(400)])
         await check(`${LOGS}&iso_timestamp_start=${moment}`, 'iso_timestamp_start');
       await check(`${LOGS}&iso_timestamp_end[]=1`, 'iso_timestamp_end');
       for (const project of ['(', '(?=x)', '%5C', 'a{1001}', '[z-a]'])

@@ -181,7 +181,7 @@ const BAD: readonly ((id: string) => string)[] = [
   (id) => `["${id}"]`,
   (id) => `{"id":"${id}", broken}`,
   (id) => `{"id":"${id}"}{"id":"again"}`,
-  (id) => `{"id":"${id}","timestamp":"never"}`,
+  (id) => `{"id":"${id}","timestamp":never}`,
 ];
 
 function* shortLines(): Generator<string> {

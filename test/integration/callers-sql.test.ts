@@ -209,6 +209,74 @@ describe("caller's SQL", () => {
         expect(body.result).to.deep.equal([{ identifier: 'p', id: 'a' }]);
       }));
 
+    it('has columns of the severity and the status, after members of unnested records', () =>
+      asking(async (ask, { http }) => {
+        const unnested = 'cross join unnest(metadata) as m cross join unnest(m.response) as r';
+        await check(ask, {
+          'select id, severity, level, status from edge_logs order by id': [
+            { id: 'a', severity: 'info', level: 'info', status: 200 },
+            { id: 'b', severity: 'error', level: 'error', status: 500 },
+            { id: 'c', severity: null, level: null, status: null },
+            { id: 'd', severity: null, level: null, status: null },
+          ],
+          "select id from edge_logs where level = 'error' and status >= 500": [{ id: 'b' }],
+          'select status, count(*) as n from edge_logs group by status having status = 200': [
+            { status: 200, n: 1 },
+          ],
+          [`select id, status from edge_logs ${unnested} where status is not null`]: [],
+          [`select edge_logs.status from edge_logs ${unnested} where id = 'a'`]: [{ status: 200 }],
+          'select e.level from (select level from edge_logs where status = 500) as e': [
+            { level: 'error' },
+          ],
+          "select id from supavisor_logs cross join unnest(metadata) as m where status = 'x'": [],
+        });
+        const { text } = await ask('select * from edge_logs');
+        expect(text).to.include('project, identifier, severity, level, status');
+        const sql =
+          "select severity, level, status, severity_text from logs where status > 0 or level = 'x' order by status";
+        const otel = await http
+          .post('/api/endpoints/query/logs.all.otel')
+          .set('X-API-KEY', TOKEN)
+          .send({ project: 'p', sql });
+        expect(otel.body.result, otel.text).to.deep.equal([
+          { severity: 'info', level: 'info', status: 200, severity_text: 'INFO' },
+          { severity: 'error', level: 'error', status: 500, severity_text: 'ERROR' },
+        ]);
+      }));
+
+    it('refuses moments that are not on the calendar, and gives NULL for them where that is asked', () =>
+      asking(async (ask) => {
+        const there = /There is no such moment: "2026-02-30/;
+        await refused(ask, {
+          "select id from edge_logs where timestamp > '2026-02-30'": there,
+          "select timestamp '2026-02-30 10:00:00' as t": there,
+          "select date '2026-02-30' as t": there,
+          "select cast('2026-02-30' as timestamp) as t": there,
+          "select timestamp('2026-02-30T10:00:00Z') as t": there,
+          "select timestamp_trunc('2026-02-30', day) as t": there,
+        });
+        await refused(
+          ask,
+          { "select id from edge_logs where timestamp > '2026-02-30'::timestamp": there },
+          { dialect: 'duckdb' },
+        );
+        await refused(
+          ask,
+          { "select toDateTime('2026-02-30') as t": there },
+          { dialect: 'clickhouse' },
+        );
+        await check(ask, {
+          "select safe_cast('2026-02-30' as date) as a, date '2028-02-29' as b": [
+            { a: null, b: '2028-02-29' },
+          ],
+        });
+        await check(
+          ask,
+          { "select toDateTimeOrNull('2026-02-30') as a": [{ a: null }] },
+          { dialect: 'clickhouse' },
+        );
+      }));
+
     it('can be sent by POST too, as a form and as JSON', () =>
       asking(async (_ask, { http }) => {
         const sql = 'select id from edge_logs order by id limit 1';

@@ -26,6 +26,8 @@ const ENTRIES = 400;
 /** The engine itself writes `true`, and `logs.all.otel` 1, as for comparisons, wherever its rows are. */
 const TRUTHS =
   "select true t, not false f, if(id = 'odd', true, false) i, count() n from logs group by 1, 2, 3 order by 3";
+const COLUMNS =
+  'select severity, level, status, count() n from logs where status > 0 group by 1, 2, 3 order by 1, 3';
 /** More rows than are fetched to be asked: a million. */
 const MANY = 1_010_000;
 const QUANTILE = `select quantile(0.5)(toFloat64OrZero(log_attributes['response.status_code'])) as q, count() as n from logs where source = 'edge_logs'`;
@@ -43,7 +45,7 @@ clickhouseSuite(
     const random = randomOf(42);
     const asked: readonly (readonly [string, project: string, statements: readonly string[]])[] = [
       ['to statements of clients', 'p', sampleOf(['', ...STATEMENTS_OF_CLIENTS], SAMPLE)],
-      ['in corners of the dialect', 'p', [TRUTHS, ...sampleOf(CORNERS, SAMPLE)]],
+      ['in corners of the dialect', 'p', [TRUTHS, COLUMNS, ...sampleOf(CORNERS, SAMPLE)]],
       [
         'to random statements',
         'p',

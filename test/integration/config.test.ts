@@ -129,6 +129,48 @@ describe('settings', () => {
     expect(set({ TAILPOND_SETTLING: 'off' }).settling).to.equal(false);
   });
 
+  it('say what is wrong with zones, fields, formats and patterns of lines', () => {
+    const first = (env: Record<string, string>) => faults(env)[0];
+    for (const zone of ['Europe/Berln', 'UTC,app_logs=Mars/Phobos', '+02:00', 'UTC,no_logs=UTC'])
+      expect(first({ TAILPOND_TIME_ZONE: zone })).to.equal(
+        `TAILPOND_TIME_ZONE: expected UTC or a zone such as Europe/Berlin, then perhaps zones of sources, such as UTC,mysql_logs=Europe/Berlin, got "${zone}"`,
+      );
+    for (const fields of ['zeit=time', 'time', 'time=', 'time=a|', 'no_logs.time=a', 'time=a,id=A'])
+      expect(first({ TAILPOND_FIELDS: fields })).to.equal(
+        `TAILPOND_FIELDS: expected names of fields by what they mean (id, project, time, message, severity, status, trace, request), each name once, such as time=zeit|wann,app_logs.severity=stufe, got ${JSON.stringify(fields)}`,
+      );
+    for (const format of [
+      'auto,app_logs',
+      'auto,app_logs/../x=text',
+      'auto,no_logs/x=text',
+      '/x=text',
+    ])
+      expect(first({ TAILPOND_LINE_FORMAT: format }), format).to.match(
+        /^TAILPOND_LINE_FORMAT: expected one of json, auto, .*=nginx-error, got "/,
+      );
+    expect(first({ TAILPOND_LINE_FORMAT: 'auto,app_logs/*.x=ngnix' })).to.match(
+      /^TAILPOND_LINE_FORMAT: expected one of .*, got "ngnix"; did you mean nginx\?$/,
+    );
+    const wrong: readonly [string, RegExp][] = [
+      ['mine', /^TAILPOND_LINE_PATTERNS: expected names with regular expressions/],
+      ['mine=(?<a>.)', /: expected names with regular expressions that begin with \^/],
+      ['mine=^a,mine=^b', /: expected names with regular expressions/],
+      ['mine=^(?<a>', /^TAILPOND_LINE_PATTERNS: mine: The pattern is not a regular expression/],
+      ['mine=^.*', /: mine: The pattern \^\.\* has no named group\./],
+      [String.raw`mine=^(?<a>(\w+\.)+)`, /: mine: The pattern repeats \(\\w\+\\\.\), which/],
+      ['text=^(?<a>.)', /: text: text is the name of a built-in format\./],
+    ];
+    for (const [patterns, fault] of wrong)
+      expect(first({ TAILPOND_LINE_PATTERNS: patterns })).to.match(fault);
+    const { lineFormat } = set({
+      TAILPOND_LINE_PATTERNS: 'one=^(?<a>x{1,3}),(?<b>.)\n two=^(?<c>.),three=^(?<d>.)',
+      TAILPOND_LINE_FORMAT: 'one,app_logs=two,app_logs/a/*=three',
+    });
+    expect(lineFormat.edge_logs?.formats.map(({ name }) => name)).to.deep.equal(['one']);
+    expect(lineFormat.app_logs?.formats.map(({ name }) => name)).to.deep.equal(['two']);
+    expect(lineFormat.app_logs?.files[0]?.formats[0]?.name).to.equal('three');
+  });
+
   it('take ports, levels, origins and tokens', () => {
     for (const port of ['0', '1', '65535'])
       expect(set({ TAILPOND_PORT: port }).port).to.equal(Number(port));

@@ -356,7 +356,7 @@ describe('the live tail', () => {
             end() {},
             writableLength: 0,
           };
-          const filters = [{ source: 'auth_logs', where: 'true', values: {} }] as const;
+          const filters = [{ source: 'auth_logs', where: 'true', hint: null, values: {} }] as const;
           const done = createTail({
             engine: storeEntries(ingesting.store),
             waits: { heartbeat: 500 },

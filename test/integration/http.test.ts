@@ -552,11 +552,11 @@ describe('http: what can be looked up of what was stored', () => {
     serving(async ({ get, write, lines }) => {
       write('edge_logs/a.ndjson', 'null\n{"id":"1"}\n[2]\n');
       await lines(3);
-      write('auth_logs/b.ndjson', '{"timestamp":"soon"}\n');
+      write('auth_logs/b.ndjson', '{"timestamp":soon}\n');
       await lines(1, 'auth_logs');
       const all = (await get('/api/rejected')).body.result;
       expect(all.map(({ line }: { line: string }) => line)).to.deep.equal([
-        '{"timestamp":"soon"}',
+        '{"timestamp":soon}',
         '[2]',
         'null',
       ]);
@@ -566,12 +566,12 @@ describe('http: what can be looked up of what was stored', () => {
         offset: 16,
         length: 3,
       });
-      expect(all[0].reason).to.be.a('string').and.not.empty;
+      expect(all[0].reason).to.equal('it is not JSON: unexpected "s" at byte 13');
       const lineOf = async (query: string) =>
         (await get(`/api/rejected?${query}`)).body.result.map(({ line }: { line: string }) => line);
       expect(await lineOf('source=edge_logs')).to.deep.equal(['[2]', 'null']);
       expect(await lineOf('source=edge_logs&limit=1')).to.deep.equal(['[2]']);
-      expect(await lineOf('limit=2')).to.deep.equal(['{"timestamp":"soon"}', '[2]']);
+      expect(await lineOf('limit=2')).to.deep.equal(['{"timestamp":soon}', '[2]']);
       expect(await lineOf('source=storage_logs')).to.deep.equal([]);
       expect(await lineOf('limit=1000&source=')).to.have.length(3);
       expect(await lineOf('limit=')).to.have.length(3);

@@ -120,7 +120,10 @@ describe('where Logflare takes lines', () => {
       for (const [i, name] of [token, token.toUpperCase(), 'app_logs'].entries()) {
         const event = `{"source":"${name}","log_entry":"old {${i}}","metadata":{"k":"v"}}`;
         const rows = await stored(served, '/api/logs', event, 2 * i + 1);
-        expect(rows.at(-1)).to.deep.include({ event_message: `old {${i}}`, metadata: { k: 'v' } });
+        expect(rows.at(-1)).to.deep.include({
+          event_message: `old {${i}}`,
+          metadata: { k: 'v', source: name },
+        });
         const batch = `{"batch":[{"message":"b","log_entry":"c"}],"source":"${name}"}`;
         const [last] = (await stored(served, '/logs', batch, 2 * i + 2)).slice(-1);
         expect(last).to.deep.include({ event_message: 'b' });

@@ -124,6 +124,10 @@ describe('logs.all: which entries', () => {
         '1767232800000000000',
         '1767232800.0',
         '1767232800.000000',
+        ' 2026-01-01T02:00:00Z ',
+        '2026-01-01T02:00:00.0000000000Z',
+        '2026-01-01T03:00:00 CET',
+        '01/Jan/2026:02:00:00 +0000',
       ]) {
         expect(await ids(served, { project: 'p', iso_timestamp_end: form }), form).to.deep.equal([
           '2',
@@ -171,7 +175,6 @@ describe('logs.all: which entries', () => {
           '2026-02-30T00:00:00Z',
           '2026-01-01T25:00:00Z',
           '2026-01-01T00:00:00 Europe/Berlin',
-          '2026-01-01T00:00:00 CET',
           '2026-01-01T00:00:00Z BC',
           '0044-03-15T00:00:00Z',
           '1969-12-31T23:59:59Z',
@@ -185,9 +188,7 @@ describe('logs.all: which entries', () => {
           'null',
           "2026-01-01' or '1'='1",
           ' ',
-          ' 2026-01-01T00:00:00Z',
           '٢٠٢٦-01-01T00:00:00Z',
-          '2026-01-01T00:00:00.1234567890Z',
         ]) {
           const response = await served.get(search({ project: 'p', [name]: value }));
           expect(response.status, value).to.equal(400);
@@ -556,8 +557,9 @@ describe('logs.all: what an entry looks like', () => {
       ['{"n":123456789012345678901234567890}', '[{"n":123456789012345678901234567890}]'],
       ['{"a":1,"a":2}', '[{"a":1}]'],
       ['{"a":{"b":1,"b":2},"a":3}', '[{"a":[{"b":1}]}]'],
-      ['{"a":NaN}', '"{\\"a\\":NaN}"'],
-      ['{"a":[Infinity,-Infinity]}', '"{\\"a\\":[Infinity,-Infinity]}"'],
+      // Repaired: JSON has no such numbers.
+      ['{"a":NaN}', '[{"a":null}]'],
+      ['{"a":[Infinity,-Infinity]}', '[{"a":[null,null]}]'],
       ['{"__proto__":{"x":1},"constructor":2}', '[{"__proto__":[{"x":1}],"constructor":2}]'],
       ['{"2":"b","1":"a"}', '[{"2":"b","1":"a"}]'],
       ['{"":1}', '[{"":1}]'],

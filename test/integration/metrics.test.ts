@@ -118,6 +118,8 @@ describe('metrics: lines', () => {
           ['ingest_rejected_lines_total', entry.rejected],
           ['ingest_repaired_rows_total', entry.repaired],
           ['ingest_undated_rows_total', entry.undated],
+          ['ingest_future_rows_total', entry.future],
+          ['ingest_doubled_rows_total', entry.doubled],
           ['ingest_bytes_total', entry.bytes],
           ['stored_rows', entry.stored],
           ['stored_bytes', entry.size],

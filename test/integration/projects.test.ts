@@ -50,17 +50,38 @@ describe('the project of a line that names none', () => {
     withFolder((data) =>
       withService(data, async (service) => {
         const text = `${LINES.map((line) => JSON.stringify(line)).join('\n')}\nno object\n[1]\n{"id":"torn`;
-        const status = await push(service, '/api/logs/app_logs?project=pushed', text);
+        const status = await push(service, '/api/logs/storage_logs?project=pushed', text);
         expect(status).to.equal(200);
         const array = JSON.stringify(LINES);
         expect(
           await push(service, '/api/logs?source=auth_logs&project=%C3%BC', array, 'json'),
         ).to.equal(200);
-        expect(await projectsOf(service, 'app_logs')).to.deep.equal(named('pushed'));
+        expect(await projectsOf(service, 'storage_logs')).to.deep.equal(named('pushed'));
         expect(await projectsOf(service, 'auth_logs')).to.deep.equal(named('ü'));
         const { body } = await service.get('/api/rejected');
         const rejected = (body.result as { line: string }[]).map(({ line }) => line);
         expect(rejected).to.have.members(['no object', '[1]', '{"id":"torn']);
+      }),
+    ));
+
+  it('is the one that a push says, also for lines of text and for those that are repaired', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const text = 'no object\n[1]\n{"id":"torn\n{"id":"a","n":-}\n{"id":"b","project":"own",}\n';
+        expect(await push(service, '/api/logs/app_logs?project=pushed', text)).to.equal(200);
+        await eventually(async () => {
+          const { body } = await service.get('/api/entries/app_logs?project=*');
+          const entries = body.result as { event_message: string; project: string }[];
+          expect(
+            entries.map(({ event_message, project }) => [event_message, project]),
+          ).to.have.deep.members([
+            ['no object', 'pushed'],
+            ['[1]', 'pushed'],
+            ['{"id":"torn', 'pushed'],
+            ['', 'pushed'],
+            ['', 'own'],
+          ]);
+        });
       }),
     ));
 

@@ -21,10 +21,10 @@ const retry = ({ http }: Served, body: object) =>
 describe('a rejected line that is tried again', () => {
   it('becomes a row as it was edited, and is no longer a rejected line', () =>
     withServed(async (served) => {
-      served.write('auth_logs/a.log', '{"id":"a","timestamp":"yesterday"}\n');
+      served.write('auth_logs/a.log', '{"id":"a" "timestamp":"yesterday"}\n');
       await served.lines(1, 'auth_logs');
       const [rejected] = await rejectedOf(served);
-      expect(rejected).to.include({ line: '{"id":"a","timestamp":"yesterday"}', whole: true });
+      expect(rejected).to.include({ line: '{"id":"a" "timestamp":"yesterday"}', whole: true });
       const line = '{"id":"ü","timestamp":"2026-08-21T12:00:00Z"}';
       const { status, body } = await retry(served, { id: rejected?.id, line });
       expect([status, body]).to.deep.equal([200, { result: { retried: 1 } }]);
@@ -49,9 +49,7 @@ describe('a rejected line that is tried again', () => {
       });
       expect(second).to.have.length(1);
       const kept = await served.store.rejectedLine(second[0]?.id ?? '');
-      expect(kept?.line.toString('latin1')).to.equal(
-        Buffer.from(bytes.toString('utf8')).toString('latin1'),
-      );
+      expect(kept?.line.toString('latin1')).to.equal(bytes.toString('latin1'));
     }));
 
   it('is taken whole when it is long, and leaves nothing behind', () =>
@@ -59,7 +57,7 @@ describe('a rejected line that is tried again', () => {
       const text = Array.from({ length: 20_000 }, (_, n) => `${n}ü`).join(' ');
       served.write(
         'auth_logs/a.log',
-        `{"id":"long","timestamp":"yesterday","msg":"${text}"}\nno\n`,
+        `{"id":"long" "timestamp":"yesterday","msg":"${text}"}\nno\n`,
       );
       await served.lines(2, 'auth_logs');
       const found = await rejectedOf(served);

@@ -28,13 +28,14 @@ import {
 } from '../../ingest/index.ts';
 import { type AppDeps, createApp } from '../../server/app.ts';
 import { openTokens } from '../../server/auth/tokens.ts';
-import { readConfig } from '../../server/config/config.ts';
+import { type Config, readConfig } from '../../server/config/config.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { type Deadline, deadlineIn } from '../../server/deadline.ts';
 import { type Clock, createCache } from '../../server/endpoints/cache.ts';
 import { loadEndpoints } from '../../server/endpoints/registry.ts';
 import type { Route } from '../../server/http/route.ts';
-import { openPushFiles } from '../../server/push/index.ts';
+import { readersOf } from '../../server/lines/index.ts';
+import { isPushPath, openPushFiles } from '../../server/push/index.ts';
 import {
   type LedgerEntry,
   type Limits,
@@ -45,6 +46,7 @@ import {
   withMembers,
 } from '../../server/store/index.ts';
 import { WAITS, type Waits } from '../../server/waits.ts';
+import { lineReaders } from './line-readers.ts';
 import type { Counts } from './report.ts';
 
 /** The script that starts the service from dist/, where the tests' setup has just built it. */
@@ -115,6 +117,8 @@ export interface StoreSettings {
   readonly files?: NamePatterns;
   /** The clocks for storage times and for retention; by default the machine's. */
   readonly storeClock?: StoreClock;
+  /** How lines are read; by default as with no settings of lines. */
+  readonly lines?: Pick<Config, 'lineFormat' | 'timeZone' | 'fields'>;
   /** Changes to what the service waits for, ms. */
   readonly waits?: Partial<Waits>;
 }
@@ -255,6 +259,7 @@ export async function withIngest<T>(
           logs,
           staging: store.staging,
           maxLine,
+          readerOf: settings.lines ? readersOf(settings.lines, isPushPath) : lineReaders,
           names: settings.files ?? {},
           log,
           waits: waitsOf(settings),
@@ -377,7 +382,7 @@ export async function withApp<T>(
       const { express, routes } = createApp({
         maxLine: settings.maxLine ?? 1 << 20,
         maxPushLines: settings.maxPushLines ?? 500_000,
-        formats: {},
+        formats: settings.lines?.lineFormat ?? {},
         serviceMeans: 'project',
         forwarder: settings.forwarder ?? null,
         answers: null,

@@ -54,6 +54,10 @@ export async function append(
       })),
       bytes: text.length,
       repaired: 0,
+      undated: 0,
+      undatedForms: [],
+      future: 0,
+      doubled: 0,
       files: [],
     },
   ]);

@@ -90,13 +90,35 @@ const truncated = takes({
         : sql`date_trunc('${unit}', ${point})`;
     if (zone && kind === 'timestamp') {
       const there = zoneOf(zone, [value], info);
-      return expr(kind, there.moment(cut(there.local(read))), [value]);
+      return expr(kind, beginIn(there, read, cut, SHORT_UNITS[unit]), [value]);
     }
     return expr(kind, kind === 'date' ? sql`${cut(read)}::date` : cut(read), [value]);
   },
 });
 
-interface Zone {
+/** Microseconds of the units that are not longer than what a clock is set back by. */
+const SHORT_UNITS = dictionary<number>({
+  microsecond: 1,
+  millisecond: 1000,
+  second: 1_000_000,
+  minute: 60_000_000,
+  hour: 3_600_000_000,
+});
+
+/**
+ * Returns the moment that a unit began in a zone; `cut` gives the time of day. A unit of `micros` is counted back from the moment, as an hour
+ * may occur twice. A longer one begins right behind the microsecond before, as midnight may occur twice, or never.
+ */
+export function beginIn(zone: Zone, moment: Sql, cut: (local: Sql) => Sql, micros?: number): Sql {
+  const local = zone.local(moment);
+  if (micros === undefined)
+    return sql`(${zone.moment(sql`(${cut(local)} - interval 1 microsecond)`)} + interval 1 microsecond)`;
+  // Of years before 1970, too, the rest is positive.
+  const whole = BigInt(micros) * BigInt(Math.ceil(1e17 / micros));
+  return sql`(${moment} - to_microseconds((epoch_us(${local}) + ${String(whole)}) % ${String(micros)}))`;
+}
+
+export interface Zone {
   /** A moment as the time of day there. */
   local(moment: Sql): Sql;
   /** The moment that a time of day there is. */

@@ -145,7 +145,7 @@ function escaped(text: string, at: number): [string, number] {
   if (!whole)
     return reject(
       at,
-      `There is no escape ${shown(text.slice(at, at + 2))}; write \\\\ for a backslash`,
+      `There is no escape ${shown(text.slice(at, at + 2))}; write \\\\ for a backslash, or r'…' for a text without escapes`,
     );
   const code = octal ? Number.parseInt(octal, 8) : Number.parseInt(x ?? u ?? U ?? '', 16);
   if (code > 0x10ffff) reject(at, 'There is no such character');

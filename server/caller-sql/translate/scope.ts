@@ -16,6 +16,8 @@ export interface Column {
   readonly kind: Kind;
   readonly element?: Kind;
   readonly maxExpansion?: number;
+  /** Whether its bare name means a member of an unnested record first. */
+  readonly isLate?: boolean;
 }
 
 /** A common table expression of the caller's own. */
@@ -36,6 +38,8 @@ export interface Relation {
   readonly columns: readonly string[];
   /** Columns that only a name with the alias leads to, in lower case. */
   readonly hidden?: ReadonlySet<string>;
+  /** Columns whose bare names mean a member of an unnested record first, in lower case. */
+  readonly late?: ReadonlySet<string>;
   column(name: string): Expression | null;
   /** All of it as one value. */
   whole(): Expression;
@@ -95,6 +99,7 @@ export function tableRelation(
   const relation: Relation = {
     alias,
     columns: columns.map(({ name }) => name),
+    late: new Set(columns.flatMap(({ name, isLate }) => (isLate ? [name.toLowerCase()] : []))),
     column(name) {
       const found = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
       if (!found) return null;
@@ -102,10 +107,12 @@ export function tableRelation(
       return readFrom(found, `${id}.${identifier(found.sql)}`, { column });
     },
     whole() {
-      const members = columns.map((column) => {
-        const value = relation.column(column.name) as Expression;
-        return sql`${literal(column.name)}, ${value.kind === 'timestamp' ? sql`epoch_us(${value.sql})` : value.sql}`;
-      });
+      const members = columns
+        .filter(({ isLate }) => !isLate)
+        .map((column) => {
+          const value = relation.column(column.name) as Expression;
+          return sql`${literal(column.name)}, ${value.kind === 'timestamp' ? sql`epoch_us(${value.sql})` : value.sql}`;
+        });
       return jsonOf(sql`json_object(${join(members, ', ')})`);
     },
   };
@@ -151,13 +158,18 @@ export function resolve(names: readonly string[], scope: Scope, at: number | nul
     const found = own ?? (isFarther ? null : field(names, level));
     if (found) return placed(found, level.select === scope.select ? 'own' : 'outer');
   }
+  for (let level: Scope | null = scope; level; level = level.outer) {
+    const late = column(first, rest, level, at, true);
+    if (late) return placed(late, level.select === scope.select ? 'own' : 'outer');
+  }
   return reject(at, unknown(names, scope));
 }
 
 /** Whether a relation or a column is called so, here or farther out. */
 function isNamed(name: string, scope: Scope | null): boolean {
   for (let level = scope; level; level = level.outer) {
-    const isIt = ({ alias, column }: Relation) => alias === name.toLowerCase() || column(name);
+    const isIt = ({ alias, column, late }: Relation) =>
+      alias === name.toLowerCase() || (column(name) && !late?.has(name.toLowerCase()));
     if (level.relations.some(isIt)) return true;
   }
   return false;
@@ -195,9 +207,11 @@ function column(
   rest: readonly string[],
   { relations }: Scope,
   at: number | null,
+  isLate = false,
 ): Expression | null {
-  const found = relations.flatMap((relation) =>
-    relation.hidden?.has(first.toLowerCase()) ? [] : (relation.column(first) ?? []),
+  const key = first.toLowerCase();
+  const found = relations.flatMap(({ hidden, late, column: columnOf }) =>
+    hidden?.has(key) || (late?.has(key) ?? false) !== isLate ? [] : (columnOf(first) ?? []),
   );
   if (found.length > 1)
     reject(

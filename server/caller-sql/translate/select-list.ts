@@ -39,7 +39,7 @@ export function aliasOf(context: Context, items: readonly SelectItem[], scope: S
     const name = context.name(names[0] ?? '').toLowerCase();
     const item = items.find((each) => each.name?.toLowerCase() === name);
     if (!item) return null;
-    const stored = scope.relations.some((relation) => relation.column(name));
+    const stored = scope.relations.some(({ column, late }) => column(name) && !late?.has(name));
     return context.dialect === 'duckdb' && stored ? null : item.value;
   };
 }

@@ -284,7 +284,7 @@ export function noteRows(
 }
 
 /** Texts that are as short as a number. */
-const SHORT: readonly string[] = ['project', 'source', 'severity_text'];
+const SHORT: readonly string[] = ['project', 'source', 'severity', 'level', 'severity_text'];
 
 /**
  * Whether conditions over a table, as they are written, are told by columns that are cheap to read: moments, numbers, the project, and

@@ -93,7 +93,10 @@ export function translateExpression(context: Context, node: TreeNode, scope: Sco
       only(node, ['lhs', 'expr', 'syntax_type'], at);
       return called(context, '->', [of(node.lhs), of(node.expr)], at);
     case 'STAR':
-      return reject(at, 'A * is not allowed: name the columns (count(*) is fine)');
+      return reject(
+        at,
+        `A * is not allowed: name the columns${columnsOf(scope)} (count(*) is fine)`,
+      );
     default:
       return reject(at, "This is not supported in a caller's SQL");
   }
@@ -297,4 +300,10 @@ function folded(id: string, { value, type }: TreeNode): string | null {
   if (id !== 'DECIMAL') return null;
   const { scale } = nodeOf(nodeOf(type).type_info);
   return String(Number(value) / 10 ** Number(scale ?? 0));
+}
+
+/** The names that may stand in the place of a `*`. */
+function columnsOf({ relations }: Scope): string {
+  const names = [...new Set(relations.flatMap(({ columns }) => columns))];
+  return names.length === 0 ? '' : `, such as ${names.slice(0, 20).join(', ')}`;
 }

@@ -131,11 +131,15 @@ export function metadataFound(source: Source | null): Found {
   const grades = source === null ? null : gradesOf(source);
   const hasRequest = source === null || source === 'edge_logs';
   const words = {
-    project_found: found(PROJECT),
-    word_found: found(grades?.word ?? []),
+    // An empty text, an object and a list pass the turn on.
+    project_found: found(PROJECT)
+      .split(', ')
+      .map((value) => `case when ${value}[1] not in ('{', '[') then nullif(${value}, '') end`)
+      .join(', '),
+    word_found: `coalesce(null, ${found(grades?.word ?? [])})`,
     priority: found(grades?.priority ?? []),
     number: `coalesce(${found(grades?.number ?? [])})`,
-    status_found: found(grades?.status ?? []),
+    status_found: `coalesce(null, ${found(grades?.status ?? [])})`,
     request_columns: hasRequest
       ? requestColumns((name) => `coalesce(${found(ofRecord('request', name))})`)
       : '',

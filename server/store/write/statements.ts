@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allSources, type Batch, MAX_DEPTH, type Source } from '../../../ingest/index.ts';
+import { allSources, type Batch, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 import { type Found, metadataFound, REQUEST_COLUMNS } from './metadata-paths.ts';
-
-/** The statements for the lines of a batch that are not the common case. */
-export interface SlowPath {
-  /** Makes the temporary table `classified`. */
-  readonly classify: string;
-  readonly insert: string;
-}
 
 export interface IngestStatements {
   /** Makes the rows of several batches at once, in the temporary table `scanned`. */
   scan(batches: readonly Batch[], ingestedAtUs: bigint): string;
   /** Inserts the rows of batches of one source; `scanned`: they are in that table. */
   insertRows(batches: readonly [Batch, ...Batch[]], ingestedAtUs: bigint, scanned: boolean): string;
-  slowPath(batch: Batch, ingestedAtUs: bigint): SlowPath;
 }
 
 /** No object of a staging file is longer than the file; below this, buffers cost next to nothing. */
@@ -32,20 +24,13 @@ export function ingestStatements(
   defaultProject: Readonly<Record<Source, string | null>>,
 ): IngestStatements {
   const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
-  const timestamp = read('timestamp').replaceAll('{text}', 'stamp');
-  const ofWrapped = {
-    outer_timestamp: timestampExpression(folder, 'outer_stamp'),
-    outer_paths: `[${['project', ...TIMES].map((name) => quoted(`$."${name}"`)).join(', ')}]`,
-    no_times: TIMES.map((name) => `${quoted(name)}, null`).join(', '),
-  };
-  const fastPath = read('fast_path');
-  const classify = read('classify_lines');
-  const insert = read('slow_path');
+  const rowsOf = read('rows').replaceAll(/^--.*\n/gm, '');
   const graded = gradedRows(folder);
   const ofSource = new Map(allSources().map((source) => [source, metadataFound(source)]));
   const ofAll = metadataFound(null);
   const foundOf = (source: Source): Found => ofSource.get(source) ?? metadataFound(source);
-  const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine);
+  // A line in normal form may be twice as long as it was written, and has names of its own.
+  const maxObject = Math.max(2 * 1024 * 1024, 2 * maxLine + LEAST_OBJECT);
   const projectOf = (source: Source) => {
     const project = defaultProject[source] ?? null;
     return project === null ? 'null' : quoted(project);
@@ -55,10 +40,7 @@ export function ingestStatements(
     // Each of several sources is asked for its own again.
     kept: found === ofAll ? 'null as found' : 'found',
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
-    timestamp,
-    ...ofWrapped,
     now: `make_timestamp(${ingestedAtUs})`,
-    max_depth: String(MAX_DEPTH),
     // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.
     max_object: String(
       Math.min(maxObject, Math.max(LEAST_OBJECT, ...batches.map(({ staged }) => 2 * staged))),
@@ -68,7 +50,7 @@ export function ingestStatements(
   return {
     scan(batches, ingestedAtUs) {
       // Once for all of them: to plan it takes the engine five times as long as to plan an INSERT without it.
-      const lines = `(${fill(fastPath, words(batches, ofAll, ingestedAtUs))})`;
+      const lines = `(${fill(rowsOf, words(batches, ofAll, ingestedAtUs))})`;
       const rows = graded(FOUND_BY_KIND, foundByKind(kindsOf(batches, foundOf), lines));
       return `create or replace temp table scanned as select * exclude (${[...SPARE, ...BY_KIND].join(', ')}) from ${rows}`;
     },
@@ -76,44 +58,25 @@ export function ingestStatements(
       const [{ source }] = batches;
       const project = `coalesce(project, ${projectOf(source)}) as project`;
       const select = (spare: readonly string[], rows: string) =>
-        `insert into ${source} by name select * exclude (${spare.join(', ')}) replace (${project}) from ${rows}`;
+        `insert into ${source} by name select * exclude (${[...spare, ...READ].join(', ')}) replace (${project}, ${GRADES}) from ${rows}`;
       if (scanned) {
         const paths = batches.map(({ staging }) => quoted(staging)).join(', ');
         const spare = ['filename', ...(source === 'edge_logs' ? [] : REQUEST_COLUMNS)];
         return select(spare, `scanned where filename in (${paths})`);
       }
       const found = foundOf(source);
-      const rows = `(${fill(fastPath, words(batches, found, ingestedAtUs))})`;
+      const rows = `(${fill(rowsOf, words(batches, found, ingestedAtUs))})`;
       return select(['filename', ...SPARE], graded(found, rows));
-    },
-    slowPath(batch, ingestedAtUs) {
-      const { source } = batch;
-      const found = foundOf(source);
-      const filled = {
-        ...words([batch], found, ingestedAtUs),
-        table: source,
-        default_project: projectOf(source),
-        graded_rows: graded(found, 'rows'),
-      };
-      return { classify: fill(classify, filled), insert: fill(insert, filled) };
     },
   };
 }
 
-/** What a time goes by. */
-const TIMES = [
-  'timestamp',
-  '@timestamp',
-  'time',
-  'ts',
-  'date',
-  '@t',
-  'eventTime',
-  '__REALTIME_TIMESTAMP',
-];
-
 /** Columns of rows that are on their way. */
-const SPARE = ['found', 'own_word', 'own_status', 'word', 'code', 'http_status'];
+const SPARE = ['found', 'word', 'code', 'http_status'];
+/** Columns of lines that were read in Node.js, and what they count for. */
+const GRADES =
+  'case when is_read then read_severity else severity end as severity, case when is_read then read_status else status end as status';
+const READ = ['is_read', 'read_severity', 'read_status'];
 
 /** What stands in metadata of rows of several sources, in columns: `kind` tells which of them a row is like. */
 const FOUND_BY_KIND = {
@@ -175,12 +138,9 @@ function gradedRows(folder: string): (found: Graded, rows: string) => string {
   return (found, rows) => {
     const { priority, number } = found;
     const words = { word: 'word', status: 'http_status', priority, number };
-    const none = 'null::varchar';
-    const own = { word: 'lower(own_word)', status: 'null::smallint', priority: none, number: none };
     return fill(text ?? '', {
       ...found,
       severity: fill(severity ?? '', words),
-      own_severity: fill(severity ?? '', own),
       rows,
     });
   };
@@ -198,8 +158,6 @@ export function regradedRows(folder: string): (source: Source, from: string) => 
       select
         * rename (severity as kept_severity, status as kept_status),
         rowid as row,
-        null::varchar as own_word,
-        null as own_status,
         ${found.metadata_found} as found
       from ${from}
     )`;
@@ -208,9 +166,4 @@ export function regradedRows(folder: string): (source: Source, from: string) => 
       from ${graded(found, rows)}
     )`;
   };
-}
-
-/** The expression that reads the text `expression` as a moment, as lines are read. */
-export function timestampExpression(folder: string, expression: string): string {
-  return readFileSync(join(folder, 'timestamp.sql'), 'utf8').replaceAll('{text}', expression);
 }

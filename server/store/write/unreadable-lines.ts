@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Batch } from '../../../ingest/index.ts';
+import { faultOf } from '../../lines/index.ts';
 import { quoted } from '../engine.ts';
 import { type StagedLine, stagedLines } from './staged-lines.ts';
 
@@ -15,7 +16,7 @@ export function isScanError(error: unknown): boolean {
   );
 }
 
-/** The lines that DuckDB cannot scan even alone: halves of the batch are tried until single lines are left. */
+/** The lines that are not JSON; if all are, those that DuckDB cannot scan even alone: halves of the batch are tried until single lines are left. */
 export async function findUnreadableLines(
   connection: DuckDBConnection,
   batch: Batch,
@@ -29,7 +30,9 @@ export async function findUnreadableLines(
     const middle = (from + to) >> 1;
     return [...(await search(from, middle)), ...(await search(middle, to))];
   };
-  return lines.length === 0 ? [] : search(0, lines.length);
+  // Where the engine is asked, each of them takes a search.
+  const faulty = lines.filter(({ line }) => faultOf(String(line)) !== null);
+  return faulty.length > 0 || lines.length === 0 ? faulty : search(0, lines.length);
 }
 
 async function scans(

@@ -1,13 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Batch, RejectedLine, Sink, Source } from '../../../ingest/index.ts';
+import type { RejectedLine, Sink, Source } from '../../../ingest/index.ts';
+import { faultOf } from '../../lines/index.ts';
 import type { Waits } from '../../waits.ts';
 import type { Clock } from '../clock.ts';
-import { incrementCounters } from '../ledger.ts';
+import { addUndatedForms, incrementCounters } from '../ledger.ts';
 import { alone, type BatchGroup, type Group, grouped } from './batch-groups.ts';
 import { readFiles, replaceFiles } from './file-states.ts';
 import { insertRejected } from './rejected.ts';
-import { blankLines, type StagedLine, stagedLines } from './staged-lines.ts';
-import type { IngestStatements, SlowPath } from './statements.ts';
+import { blankLines, type StagedLine } from './staged-lines.ts';
+import type { IngestStatements } from './statements.ts';
 import { findUnreadableLines, isScanError, ScanError } from './unreadable-lines.ts';
 
 const CHECKPOINT_RETRY_MS = 1000;
@@ -214,7 +215,7 @@ export function createWriter({
     await replaceFiles(connection, [...files.values()], [], clock.now());
     await incrementCounters(
       connection,
-      counts.map(({ source, bytes, rows, rejected, repaired, undated }) => ({
+      counts.map(({ source, bytes, rows, rejected, repaired, undated, future, doubled }) => ({
         source,
         bytes,
         lines: rows + rejected.length,
@@ -222,8 +223,12 @@ export function createWriter({
         rejected: rejected.length,
         repaired,
         undated,
+        future,
+        doubled,
       })),
     );
+    for (const { source, undatedForms } of batches)
+      await addUndatedForms(connection, source, undatedForms);
     // It would take memory from the next batch.
     if (scanned.length > 0) await connection.run('drop table scanned');
     return counts.flatMap(({ rejected }) => rejected);
@@ -235,40 +240,16 @@ export function createWriter({
       bytes: sum(part, ({ bytes }) => bytes),
       repaired: sum(part, ({ repaired }) => repaired),
       rows: 0,
-      undated: 0,
+      undated: sum(part, ({ undated }) => undated),
+      future: sum(part, ({ future }) => future),
+      doubled: sum(part, ({ doubled }) => doubled),
       rejected: part.flatMap(({ rejected }) => rejected),
     };
     const lines = sum(part, (batch) => batch.lines);
     if (lines === 0) return counts;
     counts.rows = await change(connection, statements.insertRows(part, ingestedAtUs, scanned));
-    if (counts.rows === lines) return counts;
-    let judged = 0;
-    for (const batch of part) {
-      const slow = await storeSlowly(batch, statements.slowPath(batch, ingestedAtUs));
-      counts.rows += slow.rows;
-      counts.undated += slow.undated;
-      // Not spread into one call: there may be as many as lines in a batch.
-      for (const line of slow.rejected) counts.rejected.push(line);
-      judged += slow.rejected.length;
-    }
-    if (counts.rows + judged === lines) return counts;
-    throw new ScanError(`${lines} lines gave ${counts.rows} rows and ${judged} rejected lines`);
-  };
-
-  const storeSlowly = async (batch: Batch, sql: SlowPath) => {
-    await connection.run(sql.classify);
-    // An INSERT in an order that has no rows leaves an empty row group behind full ones, and every scan of the table ends there until the
-    // next checkpoint (docs/decisions/0008).
-    const hasRows =
-      (await count(connection, 'select count(*) from classified where reason is null')) > 0;
-    const rows = hasRows ? await change(connection, sql.insert) : 0;
-    const rejected = await rejectedLines(batch, await rejectedOrdinals(connection));
-    const undated = await count(
-      connection,
-      'select count(*) from classified where reason is null and moment is null',
-    );
-    await connection.run('drop table classified');
-    return { rows, undated, rejected };
+    if (counts.rows !== lines) throw new ScanError(`${lines} lines gave ${counts.rows} rows`);
+    return counts;
   };
 
   /**
@@ -292,7 +273,7 @@ export function createWriter({
       await blankLines(batch.staging, unreadable);
       const rejected = [
         ...batch.rejected,
-        ...unreadable.map((line) => toRejected(line, UNREADABLE)),
+        ...unreadable.map((line) => toRejected(line, faultOf(String(line.line)) ?? UNREADABLE)),
       ];
       const rest = { ...batch, rejected, lines: batch.lines - unreadable.length };
       onRejected(await transaction(() => store(alone(rest))));
@@ -337,8 +318,9 @@ interface Counts {
   readonly bytes: number;
   readonly repaired: number;
   rows: number;
-  /** Rows whose line named no moment. */
-  undated: number;
+  readonly undated: number;
+  readonly future: number;
+  readonly doubled: number;
   readonly rejected: RejectedLine[];
 }
 
@@ -355,23 +337,6 @@ async function change(connection: DuckDBConnection, sql: string): Promise<number
 
 async function count(connection: DuckDBConnection, sql: string): Promise<number> {
   return Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0]);
-}
-
-async function rejectedOrdinals(connection: DuckDBConnection): Promise<Map<number, string>> {
-  const rows = await connection.runAndReadAll(
-    'select ordinal, reason from classified where reason is not null',
-  );
-  return new Map(rows.getRows().map(([ordinal, reason]) => [Number(ordinal), String(reason)]));
-}
-
-async function rejectedLines(batch: Batch, reasons: Map<number, string>): Promise<RejectedLine[]> {
-  if (reasons.size === 0) return [];
-  const lines: RejectedLine[] = [];
-  for await (const line of stagedLines(batch)) {
-    const reason = reasons.get(line.ordinal);
-    if (reason !== undefined) lines.push(toRejected(line, reason));
-  }
-  return lines;
 }
 
 function toRejected({ file, offset, line }: StagedLine, reason: string): RejectedLine {

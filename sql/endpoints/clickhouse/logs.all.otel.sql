@@ -3,7 +3,10 @@ select
   id,
   entry.timestamp as timestamp,
   event_message,
-  coalesce(upper(severity), 'INFO') as severity_text,
+  coalesce(upper(entry.severity), 'INFO') as severity_text,
+  entry.severity as severity,
+  entry.severity as level,
+  entry.status as status,
   'log_source' as source,
   metadata as log_attributes,
   coalesce(entry.project, '') as project

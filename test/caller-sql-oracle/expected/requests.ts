@@ -1,6 +1,6 @@
 import type { Answer, Cell, Line } from '../answer.ts';
 import type { Dataset, Row } from '../dataset.ts';
-import { grouped, microseconds, ordered, truncated } from '../form.ts';
+import { grouped, microseconds, ordered, shown, truncated } from '../form.ts';
 import { at, type Scope } from '../reading.ts';
 import { any, type Condition, type Levels, none } from './conditions.ts';
 
@@ -12,7 +12,7 @@ export function picked(scope: Scope, paths: readonly string[]): Line {
   return Object.fromEntries(
     paths.map((path) => {
       const [from = path, name = path.split('.').at(-1) as string] = path.split(' as ');
-      return [name, at(scope, from) as Cell];
+      return [name, shown(at(scope, from)) as Cell];
     }),
   );
 }

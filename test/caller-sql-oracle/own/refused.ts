@@ -76,6 +76,16 @@ export const REFUSED: readonly Request[] = [
     'select timestamp_trunc(timestamp, fortnight) as t from edge_logs',
     /fortnight/i,
   ),
+  refused(
+    'a moment that is not on the calendar',
+    "select id from edge_logs where timestamp > '2026-02-30'",
+    /There is no such moment: "2026-02-30"/,
+  ),
+  refused(
+    'an escape that is not there',
+    "select id from edge_logs where regexp_contains(event_message, '\\d+')",
+    /r'…'/,
+  ),
   refused('a type that is not there', 'select cast(id as widget) as t from edge_logs', /widget/i),
 ];
 

@@ -319,6 +319,26 @@ export const VALUES: readonly Request[] = [
     "from (select timestamp '2026-08-21 23:34:56' as t)",
   ),
   ...values(
+    'beginnings of units in the second of two hours, when clocks go back',
+    [
+      ["timestamp_trunc(t, minute, 'Europe/Berlin')", microseconds('2026-10-25T01:34:00Z')],
+      ["timestamp_trunc(t, hour, 'Europe/Berlin')", microseconds('2026-10-25T01:00:00Z')],
+      [
+        "timestamp_trunc(timestamp_sub(t, interval 1 hour), hour, 'Europe/Berlin')",
+        microseconds('2026-10-25T00:00:00Z'),
+      ],
+      ["timestamp_trunc(t, day, 'Europe/Berlin')", microseconds('2026-10-24T22:00:00Z')],
+      ["timestamp_trunc(t, month, 'Europe/Berlin')", microseconds('2026-09-30T22:00:00Z')],
+      ["timestamp_trunc(t, hour, 'Asia/Kathmandu')", microseconds('2026-10-25T01:15:00Z')],
+    ],
+    "from (select timestamp '2026-10-25 01:34:56' as t)",
+  ),
+  ...values(
+    'beginnings of days that begin with the first of two hours',
+    [["timestamp_trunc(t, day, 'America/Havana')", microseconds('2026-11-01T04:00:00Z')]],
+    "from (select timestamp '2026-11-01 05:30:00' as t)",
+  ),
+  ...values(
     'moments as texts',
     [
       ["format_timestamp('%Y-%m-%d %H:%M:%S', t)", '2026-08-21 15:04:05'],

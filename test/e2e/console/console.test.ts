@@ -270,7 +270,7 @@ describe('the console in a browser', () => {
       await rows(page).first().click();
       const tree = page.locator('.tree');
       await tree.getByText('k"q').hover();
-      // What no query can say has no button; a number keeps all its digits.
+      // A number keeps all its digits.
       const offered = await tree
         .getByRole('button')
         .evaluateAll((buttons) =>
@@ -280,6 +280,7 @@ describe('the console in a browser', () => {
         );
       expect(offered).to.have.members([
         'Only "0":zero',
+        'Only "k\\"q":1',
         'Only big:9007199254740993',
         'Only lines:"x\ny"',
       ]);

@@ -126,7 +126,12 @@ export function withHarness(
     const pinned = tokenFile(data).add({ scopes: ['query'], project: CALLER.project });
     secrets.push(pinned, digestOf(pinned).toString('hex'));
     writeFileSync(join(data, 'notes.csv'), `x\n${hidden(twin, 'notes')}\n`);
-    const env = { ...options.env, HIDDEN_OF_ENVIRONMENT: hidden(twin, 'environment') };
+    // So that a broken line is a rejected one in every source.
+    const env = {
+      TAILPOND_LINE_FORMAT: 'json',
+      ...options.env,
+      HIDDEN_OF_ENVIRONMENT: hidden(twin, 'environment'),
+    };
     await withService(
       data,
       async (service) => {

@@ -9,6 +9,7 @@ import {
   withFolder,
   withStore,
 } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 
 describe('a sink that fails', () => {
   it('loses no line and stores none twice when it cannot even return its file states', () =>
@@ -18,7 +19,7 @@ describe('a sink that fails', () => {
         const logs = join(data, 'logs');
         const write = writer(logs);
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
           failing.sink,
         );
         try {
@@ -44,7 +45,7 @@ describe('a sink that fails', () => {
         let reason: string | null = 'the test says so';
         const sink = { ...store.sink, room: async () => reason };
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
           sink,
         );
         try {
@@ -85,7 +86,7 @@ describe('a sink that fails', () => {
           await store.sink.record(files, forgotten);
         };
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
           { ...store.sink, record },
         );
         try {

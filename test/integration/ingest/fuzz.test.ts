@@ -14,6 +14,7 @@ import {
 import type { Plain } from '../../../server/store/index.ts';
 import { LONG } from '../../faults/case.ts';
 import { eventually, type TestStore, withFolder, withStore } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 
 /** Every line of a run in one file, stored as one batch. */
 const TOGETHER = 'postgres_logs';
@@ -34,7 +35,7 @@ describe('a batch of any lines', () => {
       withStore(data, async (store) => {
         const logs = join(data, 'logs');
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: MAX_LINE, log: silent },
+          { logs, staging: store.staging, maxLine: MAX_LINE, readerOf: lineReaders, log: silent },
           oneByOne(store),
         );
         try {

@@ -32,6 +32,7 @@ import {
   withIngest,
   withStore,
 } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 import { SLOW } from '../../support/slow.ts';
 
 const SOURCE = 'edge_logs';
@@ -564,7 +565,7 @@ describe('which file it is', () => {
         writeFileSync(at(data, 'app.log'), text(lines('p', 100)));
         const { size } = statSync(at(data, 'app.log'));
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
           sink,
         );
         const status = () => ingest.status().sources.find(({ source }) => source === SOURCE);

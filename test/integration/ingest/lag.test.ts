@@ -8,6 +8,7 @@ import { type Ingest, type Sink, startIngest } from '../../../ingest/index.ts';
 import { createLag } from '../../../ingest/tail/lag.ts';
 import type { Store } from '../../../server/store/index.ts';
 import { eventually, silent, withApp, withFolder, withStore } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 
 interface Tried {
   readonly ingest: Ingest;
@@ -34,7 +35,7 @@ function trying(action: (tried: Tried) => Promise<void>) {
       };
       const logs = join(data, 'logs');
       const ingest = await startIngest(
-        { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+        { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
         sink,
       );
       const status = () => {

@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
   {
     of: 'winston with its metadata format, beside which the level stands',
     line: '{"level":"error","message":"no","metadata":{"user":7},"timestamp":"2026-11-20T10:00:00.123Z"}',
-    row: { severity: 'error', event_message: 'no', metadata: { user: 7 } },
+    row: { severity: 'error', event_message: 'no', metadata: { user: 7, level: 'error' } },
   },
   {
     of: 'python-json-logger',
@@ -140,7 +140,12 @@ const CASES: readonly Case[] = [
       severity: 'warn',
       timestamp: '2025-11-20T10:00:00.123Z',
       event_message: 'slow 😀',
-      metadata: { stream: 'stdout', level: 40, a: { b: [1] } },
+      metadata: {
+        stream: 'stdout',
+        level: 40,
+        a: { b: [1] },
+        time: '2025-11-20T10:00:01.5Z',
+      },
     },
   },
   {
@@ -170,12 +175,16 @@ const CASES: readonly Case[] = [
   {
     of: 'Docker, of a program with a time of another name',
     line: docker('{"ts":1763632800.25,"msg":"own"}'),
-    row: { event_message: 'own', timestamp: '2025-11-20T10:00:00.25Z', metadata: null },
+    row: {
+      event_message: 'own',
+      timestamp: '2025-11-20T10:00:00.25Z',
+      metadata: { time: '2026-11-20T10:00:00.5Z' },
+    },
   },
   {
     of: 'Docker, whose line says the project itself',
     line: docker('{"project":"theirs","msg":"m"}', { project: 'mine' }),
-    row: { project: 'mine', event_message: 'm' },
+    row: { project: 'mine', event_message: 'm', metadata: { project: 'theirs' } },
   },
   {
     of: 'Docker, whose line says the project itself, of a program that says it has none',
@@ -190,7 +199,7 @@ const CASES: readonly Case[] = [
   {
     of: 'Docker, with half a character behind an escaped backslash',
     line: '{"log":"{\\"msg\\":\\"\\\\\\\\ud83d\\\\ude00\\"}\\n","time":"2025-11-20T10:00:01Z"}',
-    row: { event_message: '{"msg":"\\\\ud83d\\ude00"}' },
+    row: { event_message: '\\ud83d\ufffd' },
   },
   {
     of: 'Docker, cut off',
@@ -258,7 +267,7 @@ const OF_SUPABASE: readonly (readonly [
   ['edge_logs', '{"metadata":{"response":{"status_code":503}}}', 'error', 503],
   ['edge_logs', '{"metadata":[{"response":[{"status_code":"404"}]}]}', 'warn', 404],
   ['edge_logs', '{"level":"debug","metadata":{"response":{"status_code":200}}}', 'debug', 200],
-  ['edge_logs', '{"metadata":{"lvl":"fatal"}}', null, null],
+  ['edge_logs', '{"metadata":{"lvl":"fatal"}}', 'fatal', null],
   ['postgres_logs', '{"metadata":{"parsed":{"error_severity":"PANIC"}}}', 'fatal', null],
   ['postgres_logs', '{"metadata":{"error_severity":"WARNING"}}', 'warn', null],
   ['function_edge_logs', '{"metadata":[{"response":[{"status_code":500}]}]}', 'error', 500],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Sink, startIngest } from '../../../ingest/index.ts';
 import { eventually, silent, withFolder, withStore } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Enough for a first full batch, which tells how long lines are, and for two that are filled one after the other. */
@@ -40,7 +41,7 @@ describe('the state of a file', function () {
         };
 
         const ingest = await startIngest(
-          { logs, staging: store.staging, maxLine: 1 << 20, log: silent },
+          { logs, staging: store.staging, maxLine: 1 << 20, readerOf: lineReaders, log: silent },
           sink,
         );
         let cut = false;

@@ -19,6 +19,7 @@ import {
   withFolder,
   withStore,
 } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 import { SLOW } from '../../support/slow.ts';
 
 /** Full batches that are filled in one go. */
@@ -96,7 +97,13 @@ async function withIngest(action: (subject: Subject) => Promise<void>) {
       };
       mkdirSync(logs, { recursive: true });
       const ingest = await startIngest(
-        { logs: join(data, 'logs'), staging: store.staging, maxLine: 1 << 20, log: silent },
+        {
+          logs: join(data, 'logs'),
+          staging: store.staging,
+          maxLine: 1 << 20,
+          readerOf: lineReaders,
+          log: silent,
+        },
         sink,
       );
       const own = async () => (await store.ledger()).find(({ source }) => source === 'edge_logs');

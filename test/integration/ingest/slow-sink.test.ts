@@ -18,6 +18,7 @@ import {
   withFolder,
   withStore,
 } from '../../support/helpers.ts';
+import { lineReaders } from '../../support/line-readers.ts';
 
 describe('a file that is removed while the sink is slow', () => {
   it('is read when it was listed before', () =>
@@ -131,6 +132,7 @@ function trying(action: (tried: Tried) => Promise<void>) {
           logs: join(data, 'logs'),
           staging: store.staging,
           maxLine: 1 << 20,
+          readerOf: lineReaders,
           log: silent,
           waits: { ...INGEST_WAITS, deleted: 100 },
         },

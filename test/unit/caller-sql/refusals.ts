@@ -39,7 +39,7 @@ export const REFUSALS: readonly (readonly [name: string, sql: string, sentence: 
   [
     'a wildcard',
     'select * from logs',
-    'A * is not allowed: name the columns (count(*) is fine) (line 1, column 8)',
+    'A * is not allowed: name the columns, such as id, ts, n, metadata (count(*) is fine) (line 1, column 8)',
   ],
   [
     'a column that is not there',

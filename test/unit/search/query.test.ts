@@ -4,10 +4,12 @@ import { MANY, ONE, parseQuery, type Query, QueryInvalid } from '../../../server
 /** A query in brackets, each part of it in short. */
 function short(query: Query): string {
   if (query.kind === 'not') return `not ${short(query.part)}`;
+  if (query.kind === 'regex') return `/${query.regex}/`;
   if (query.kind === 'text') return `~${pattern(query.text)}`;
   if (query.kind === 'field') {
     const { test } = query;
     const path = query.path.join('/');
+    if (test.is === 'regex') return `${path}=/${test.value}/`;
     if (test.is === 'there') return `${path} there`;
     return test.is === 'like' ? `${path}=${pattern(test.value)}` : `${path}${test.is}${test.value}`;
   }
@@ -65,7 +67,37 @@ describe('a search query', () => {
     ['foo-bar', '~foo-bar'],
     ['a@b.org', '~a@b.org'],
     ['üml 漢', '(and ~üml ~漢)'],
-    ['and or not', '(and ~and ~or ~not)'],
+    ['and or not', '(or ~and ~not)'],
+    ['a or b and c', '(or ~a (and ~b ~c))'],
+    ['(or)', '~or'],
+    ['a or', '(and ~a ~or)'],
+    ['"or" a', '(and ~or ~a)'],
+    ['not a', '(or not ~a ~not a)'],
+    ['not (a)', 'not ~a'],
+    ['could not  "connect it"', '(and ~could (or not ~connect it ~not  "connect it"))'],
+    ['panic:', '~panic:'],
+    ['a=b', 'a=b'],
+    ['level=warn', '(or level=warn ~level=warn)'],
+    ["a == 'b c'", 'a=b c'],
+    ['a!=b', 'not a=b'],
+    ['a=>b', '~a=>b'],
+    ['a->b', '~a->b'],
+    ['Map<String>', '~Map<String>'],
+    ['a>5', 'a>5'],
+    ['a <= -5', 'a<=-5'],
+    ['level>warn', 'level>warn'],
+    ['/a.*b/', '/a.*b/'],
+    ['/a\\/b|c d/ e', '(and /a/b|c d/ ~e)'],
+    ['/rest/', '~/rest/'],
+    ['path:/rpc/v1.*', 'path=/rpc/v1.%'],
+    ['path:/^\\/rpc/', 'path=/^/rpc/'],
+    ['path:/v*/', 'path=/v%/'],
+    ['_exists_:a.b', 'a/b there'],
+    ['_missing_:a', 'not a there'],
+    ['{a="b", c!="d"}', '(and a=b not c=d)'],
+    ['größe/x-y.ключ:5', 'größe/x-y/ключ=5'],
+    ['a:(b or /c+/)', '(or a=b a=/c+/)'],
+    ['dXNlcg==', '~dXNlcg=='],
     ['"quoted \\" \\\\ x"', '~quoted " \\ x'],
     ['a:"AND"', 'a=AND'],
     ['a:AND', 'a=AND'],

@@ -1,7 +1,7 @@
 import { dictionary } from '../../dictionary.ts';
 import { reject, shown } from '../../error.ts';
 import { literal, type Sql, sql } from '../../sql-fragment.ts';
-import { as, type Expression, isMoment, type Kind, nameOf } from '../../typed-expression.ts';
+import { as, type Expression, isMoment, type Kind, NULL, nameOf } from '../../typed-expression.ts';
 import {
   type Call,
   constantText,
@@ -12,7 +12,7 @@ import {
   simple,
   takes,
 } from '../builder.ts';
-import { TIMES, zoneOf } from '../datetime.ts';
+import { beginIn, TIMES, zoneOf } from '../datetime.ts';
 
 /** A moment of a text, a number of seconds, or another moment. */
 function momentOf(value: Expression, at: number | null): Sql {
@@ -42,7 +42,7 @@ function toMoment(kind: 'timestamp' | 'datetime', zoneAt: number): SqlFunction {
 }
 
 /** Begins of units; the result is to the second, and a date where ClickHouse gives one. */
-function startOf(unit: string, kind: 'datetime' | 'date'): SqlFunction {
+function startOf(unit: string, kind: 'datetime' | 'date', micros?: number): SqlFunction {
   return takes({
     least: 1,
     most: 2,
@@ -50,22 +50,32 @@ function startOf(unit: string, kind: 'datetime' | 'date'): SqlFunction {
       const point = as(value, 'timestamp', info.at);
       // The second argument of weeks is how they begin, and of no other date.
       const there = zone && kind === 'datetime' ? zoneOf(zone, [value], info) : null;
-      const cut = sql`date_trunc('${unit}', ${there ? there.local(point) : point})`;
-      const moment = there ? there.moment(cut) : cut;
-      return expr(kind, kind === 'date' ? sql`(${cut})::date` : moment, [value]);
+      const cut = (moment: Sql) => sql`date_trunc('${unit}', ${moment})`;
+      if (there) return expr(kind, beginIn(there, point, cut, micros), [value]);
+      return expr(kind, kind === 'date' ? sql`(${cut(point)})::date` : cut(point), [value]);
     },
   });
 }
 
+/** Microseconds. */
+const SECOND = 1_000_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
 /** Begins of so many minutes, counted from the hour. */
 function startOfMinutes(count: number): SqlFunction {
-  return simple(
-    'datetime',
-    ['timestamp'],
-    ([moment = '']) =>
-      sql`time_bucket(interval '${String(count)} minutes', ${moment}, timestamp '2000-01-01')`,
-    1,
-  );
+  return takes({
+    least: 1,
+    most: 2,
+    build([value, zone], info) {
+      const point = as(value, 'timestamp', info.at);
+      const cut = (moment: Sql) =>
+        sql`time_bucket(interval '${String(count)} minutes', ${moment}, timestamp '2000-01-01')`;
+      const there = zone ? zoneOf(zone, [value], info) : null;
+      const begin = there ? beginIn(there, point, cut, count * MINUTE) : cut(point);
+      return expr('datetime', begin, [value]);
+    },
+  });
 }
 
 /** Where intervals of a unit are counted from; of others the day, or the year 0. */
@@ -86,17 +96,21 @@ const startOfInterval = takes({
     if (count < 1) reject(at, `An interval is one or more, got ${count}`);
     const point = as(value, 'timestamp', at);
     const there = zone ? zoneOf(zone, [value], info) : null;
-    const local = there ? there.local(point) : point;
     const isDate = unit === 'week' || unit in ORIGINS || unit === 'year';
-    const cut =
+    const cut = (local: Sql) =>
       unit === 'hour'
         ? sql`(date_trunc('day', ${local}) + to_hours((date_part('hour', ${local}) // ${String(count)}) * ${String(count)}))`
         : unit === 'year'
           ? sql`try_cast(format('{:04d}-01-01', (date_part('year', ${local}) // ${String(count)}) * ${String(count)}) as date)`
           : sql`time_bucket(to_${unit}s(${String(count)}), ${local}, timestamp '${ORIGINS[unit] ?? '1970-01-01'}')`;
-    const safe = guarded([value], cut);
-    if (isDate) return expr('date', sql`(${safe})::date`, [value]);
-    return expr('datetime', there ? there.moment(safe) : safe, [value]);
+    const safe = (local: Sql) => guarded([value], cut(local));
+    if (isDate)
+      return expr('date', sql`(${safe(there ? there.local(point) : point)})::date`, [value]);
+    const micros = count * ({ second: SECOND, minute: MINUTE, hour: HOUR }[unit] ?? HOUR + 1);
+    const begin = there
+      ? beginIn(there, point, safe, micros <= HOUR ? micros : undefined)
+      : safe(point);
+    return expr('datetime', begin, [value]);
   },
 });
 
@@ -289,8 +303,15 @@ const formatted = takes({
   },
 });
 
-function parsed(kind: 'timestamp' | 'datetime', zoneAt: number): SqlFunction {
-  return toMoment(kind, zoneAt);
+/** The same that gives NULL for a text which names no moment, where a literal else is refused. */
+function orNull(convert: SqlFunction): SqlFunction {
+  return {
+    ...convert,
+    build: ([value = NULL, ...more], info) => {
+      const unsure = value.kind === 'text' ? expr('text', value.sql, [value]) : value;
+      return convert.build([unsure, ...more], info);
+    },
+  };
 }
 
 const toDate: SqlFunction = takes({
@@ -328,19 +349,19 @@ export const CLICKHOUSE_TIMES: Functions = {
   todatetime: toMoment('datetime', 1),
   todatetime32: toMoment('datetime', 1),
   todatetime64: toMoment('timestamp', 2),
-  todatetimeornull: toMoment('datetime', 1),
-  todatetime64ornull: toMoment('timestamp', 2),
-  parsedatetimebesteffort: parsed('datetime', 1),
-  parsedatetimebesteffortornull: parsed('datetime', 1),
-  parsedatetime64besteffort: parsed('timestamp', 2),
-  parsedatetime64besteffortornull: parsed('timestamp', 2),
-  tostartofsecond: startOf('second', 'datetime'),
-  tostartofminute: startOf('minute', 'datetime'),
+  todatetimeornull: orNull(toMoment('datetime', 1)),
+  todatetime64ornull: orNull(toMoment('timestamp', 2)),
+  parsedatetimebesteffort: toMoment('datetime', 1),
+  parsedatetimebesteffortornull: orNull(toMoment('datetime', 1)),
+  parsedatetime64besteffort: toMoment('timestamp', 2),
+  parsedatetime64besteffortornull: orNull(toMoment('timestamp', 2)),
+  tostartofsecond: startOf('second', 'datetime', SECOND),
+  tostartofminute: startOf('minute', 'datetime', MINUTE),
   tostartoffiveminutes: startOfMinutes(5),
   tostartoffiveminute: startOfMinutes(5),
   tostartoftenminutes: startOfMinutes(10),
   tostartoffifteenminutes: startOfMinutes(15),
-  tostartofhour: startOf('hour', 'datetime'),
+  tostartofhour: startOf('hour', 'datetime', HOUR),
   tostartofday: startOf('day', 'datetime'),
   tomonday: startOf('week', 'date'),
   tostartofweek: simple(

@@ -51,8 +51,11 @@ function memberOf(value: Json, path: readonly string[]): Json {
   const record = Array.isArray(value) ? (value[0] ?? null) : value;
   const [name, ...below] = path;
   if (name === undefined) return value;
-  if (typeof record !== 'object' || record === null || !Object.hasOwn(record, name)) return null;
-  return memberOf((record as Readonly<Record<string, Json>>)[name] ?? null, below);
+  if (typeof record !== 'object' || record === null) return null;
+  const members = record as Readonly<Record<string, Json>>;
+  if (Object.hasOwn(members, name)) return memberOf(members[name] ?? null, below);
+  const [next, ...others] = below;
+  return next === undefined ? null : memberOf(value, [`${name}.${next}`, ...others]);
 }
 
 function textOf(value: Json): string | null {

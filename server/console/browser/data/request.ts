@@ -21,6 +21,8 @@ export interface Answer<T> {
   readonly lagSeconds: number | null;
   /** Whether there is more than was given. */
   readonly truncated: boolean;
+  /** How a search query was read that found nothing. */
+  readonly hint: string | null;
   readonly tookMs: number;
 }
 
@@ -53,9 +55,9 @@ export async function ask<T>(
     ...posted(body),
   });
   const parsed: unknown = JSON.parse(await response.text(), exactly);
-  const { result, step_seconds } = Array.isArray(parsed)
-    ? { result: parsed, step_seconds: null }
-    : (parsed as { result: unknown; step_seconds?: number });
+  const { result, step_seconds, hint } = Array.isArray(parsed)
+    ? { result: parsed, step_seconds: null, hint: null }
+    : (parsed as { result: unknown; step_seconds?: number; hint?: string });
   const lag = response.headers.get('Tailpond-Ingest-Lag');
   return {
     result: result as T,
@@ -64,6 +66,7 @@ export async function ask<T>(
     ingestedAt: response.headers.get('Tailpond-Ingested-At'),
     lagSeconds: lag === null || lag === '' ? null : Number(lag),
     truncated: response.headers.get('Tailpond-Truncated') === 'true',
+    hint: hint ?? null,
     tookMs: performance.now() - begun,
   };
 }

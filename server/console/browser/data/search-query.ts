@@ -11,7 +11,7 @@ const OTHERS = [...COLUMNS.keys(), ...REQUEST_COLUMNS, ...OF_REQUESTS.keys()];
 /** A name that needs no quotes, as the first of a field. */
 const PLAIN_NAME = /^[A-Za-z_@$][\w@$-]*$/;
 /** Such a name cannot be said in a query. */
-const UNSPEAKABLE = /^$|["\\\0]/;
+const UNSPEAKABLE = /\0/;
 /** A value that needs no quotes. */
 const PLAIN_VALUE = /^[\w.@/-]+$/;
 /** Whether two conditions are joined in it that AND would part. */

@@ -37,6 +37,7 @@ export function Ingest({ view, show, zone }: PageProps<LedgerView>): VNode {
     </div>
     ${ledger.problem && html`<p class="problem" role="alert">${ledger.problem}</p>`}
     ${!ledger.problem && table(ledger.loading, entries, kept.answer?.result ?? [], choose)}
+    ${odd(entries)}
     ${notRead(all)}
     ${due.answer && retention(due.answer.result)}
     ${!ledger.problem && h(RejectedLines, { source: view.source, choose, turn, reload, zone })}
@@ -110,6 +111,33 @@ function table(
 function keptFor(days: number | null | undefined): string {
   if (days === undefined) return '';
   return days === null ? 'for ever' : counted(Math.round(days * 10) / 10, 'day', 'days');
+}
+
+/** Rows that were stored otherwise than their programs meant, and why. */
+function odd(entries: readonly LedgerEntry[]): VNode | null {
+  const found = entries.filter((entry) => oddities(entry).length > 0);
+  if (found.length === 0) return null;
+  return html`<section>
+    <h2>Odd rows</h2>
+    <ul class="plain">
+      ${found.map(
+        (entry) => html`<li key=${entry.source}>
+          <code>${entry.source}</code> ${oddities(entry).join(', ')}
+          ${entry.undated_forms.map(
+            ({ field, form, rows }) => html`<br /><code>${field}</code> is not a time:
+              ${' '}<code>${form}</code> (${counted(rows, 'row', 'rows')})`,
+          )}
+        </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+function oddities({ undated, future, repaired, doubled }: LedgerEntry): string[] {
+  const named = { undated, 'of the future': future, repaired, 'with a name twice': doubled };
+  return Object.entries(named)
+    .filter(([, rows]) => rows > 0)
+    .map(([name, rows]) => `${count(rows)} ${name}`);
 }
 
 function notRead(entries: readonly (LedgerEntry | Homeless)[]): VNode | null {

@@ -44,6 +44,7 @@ export function Empty({ view, entries, show }: EmptyProps): VNode {
       ${project && html`In the project “${project}”. `}${q && html`That meet “${q}”. `}
       Here: ${freshness(answer)}.
     </p>
+    ${answer.hint && html`<p class="hint">${answer.hint}</p>`}
     <p class="actions">
       <button type="button" class="primary" onClick=${findNewest}>Go to the newest</button>
       <button type="button" onClick=${() => show({ range: { last: '24h' } })}>Last 24 hours</button>

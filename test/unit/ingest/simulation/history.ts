@@ -2,13 +2,30 @@ import type { Staging } from '../../../../ingest/batch/staging.ts';
 import { createStoring } from '../../../../ingest/batch/storing.ts';
 import { Tracker } from '../../../../ingest/identity/tracker.ts';
 import { createRounds } from '../../../../ingest/rounds.ts';
-import type { Batch, FileState, IngestLog, Sink } from '../../../../ingest/types.ts';
+import type { Batch, FileState, IngestLog, LineReader, Sink } from '../../../../ingest/types.ts';
 import { INGEST_WAITS } from '../../../../ingest/waits.ts';
 import { SimulatedDisk, SOURCE, UNREAD_NAME } from './disk.ts';
 
 /** A log, and what two programs make of it that rotate it. The names say nothing. */
 export const [LOG, ROTATED, SECOND] = ['app.log', 'kept/20261120-x.json', 'c-17.log'] as const;
 type Name = typeof LOG | typeof ROTATED | typeof SECOND | `${number}/${typeof LOG}`;
+
+/** Lines are told by their text. */
+const AS_THEY_ARE: LineReader = {
+  isNormal: () => true,
+  read: (line) =>
+    line.startsWith('{') && line.endsWith('}')
+      ? {
+          kind: 'row',
+          text: `${line}\n`,
+          repaired: false,
+          isUndated: false,
+          isFuture: false,
+          isDoubled: false,
+          undatedForm: null,
+        }
+      : { kind: 'rejected', reason: 'it is not an object' },
+};
 
 /** One step of a history. */
 export interface Step {
@@ -292,7 +309,7 @@ export class Simulation {
       storing,
       sink: this.sink,
       maxLine: 4096,
-      formatOf: () => 'json' as const,
+      readerOf: () => AS_THEY_ARE,
       log: this.log,
       waits: INGEST_WAITS,
     };

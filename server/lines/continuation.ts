@@ -1,0 +1,172 @@
+/**
+ * Says whether a line of text goes on the entry before it, as those of a stack trace do. It looks at the first 256 characters of a line, and
+ * keeps no line.
+ */
+import type { EntryLines } from '../../ingest/index.ts';
+import { envelopeHead } from './envelope.ts';
+import { isPostgresPart } from './formats/postgres.ts';
+import { beginsCsvEntry } from './formats/postgres-csv.ts';
+import { HEAD_CHARS, leadingMoment, leadingSeverity } from './leading.ts';
+
+const NODE_END = /^Node\.js v\d/;
+/** Of Java, .NET, Go, Rust, PHP, Node and Python: lines at the left edge that only a trace has. */
+const TRACE_LINES = [
+  /^(?:Caused by|Suppressed|Wrapped by): /,
+  /^\.\.\. \d+ (?:more|common frames omitted)/,
+  /^Traceback \(most recent call last\):/,
+  /^The above exception was the direct cause of the following exception:/,
+  /^During handling of the above exception, another exception occurred:/,
+  // log4j and logback put the exception on a line of its own, behind the message.
+  /^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,100}(?:Exception|Error|Throwable)(?::|$)/,
+  /^goroutine \d+(?: [^[]{0,60})?\[[^\]]{1,100}\]:/,
+  /^created by [\w.$/*()-]{1,200}(?: in goroutine \d+)?$/,
+  /^(?:stack backtrace|Stack trace|\[stacktrace\]):?$/,
+  /^note: (?:run with `RUST_BACKTRACE|[Ss]ome details are omitted)/,
+  /^#\d{1,4} +(?:\{main\}|\[internal function\]|[^\s(]{1,200}\(\d+\): |0x)/,
+  // The end of an object that Node printed, such as an error with fields.
+  /^[}\])]{1,10}[,;]?$/,
+  NODE_END,
+];
+/** Behind an entry of an error these go on it, too: the error that Node prints, and Go's frames by name alone. */
+const ERROR_LINES = [
+  /^(?:[A-Z]\w{0,60})?(?:Error|Exception)(?: \[\w{1,60}\])?: \S/,
+  /^(?:[\w./-]{1,200}\.)(?:\(\*?\w{1,100}\)\.)?[\w.]{1,100}$/,
+];
+const ERROR_WORD = /\b(?:ERROR|ERR|FATAL|CRITICAL|SEVERE|PANIC)\b|\[error\b/;
+/** java.util.logging writes the moment, the class and the method in a line of its own, and the severity in the next. */
+const JUL_HEAD = /^[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d [AP]M \S{1,200} \S{1,200}$/;
+const JUL_LINE = /^(?:SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): /;
+/** Boxes that rich, structlog and consola draw around traces. */
+const BOX = /^[\u2500-\u257f]/;
+const INDENTED = /^[ \t]{2,}\S|^\t|^ \S/;
+const BLANK = /^\s*$/;
+
+/** The trace that the lines before belong to. `python` ends with the exception, `rust` with the message, `node` and `go` with another entry. */
+type State = 'none' | 'jul' | 'error' | 'python' | 'python-ended' | 'node' | 'go' | 'rust';
+
+const BEGINNINGS: readonly (readonly [RegExp, State])[] = [
+  [/^Traceback \(most recent call last\):/, 'python'],
+  [/^(?:panic: |fatal error: |goroutine \d+ |SIG[A-Z]{3,6}: )/, 'go'],
+  [/^(?:file:\/\/)?(?:[A-Za-z]:)?[/\\][^\s:]{1,200}\.[cm]?[jt]sx?:\d{1,7}$/, 'node'],
+  [/^thread '[^']{0,100}'(?: \(\d+\))? panicked at /, 'rust'],
+];
+/** Go's frames, `main.main()` and `main.(*T).set(...)`, and its last words. */
+const GO_LINE = /^(?:[\w.$/*()[\]{}%~·-]{1,250}\(|exit status \d+$|\[signal )/;
+
+/** Says whether a line goes on the entry before it, by itself. A line that begins with a moment, a severity or `{` does not. */
+export function continues(line: string): boolean {
+  const head = line.slice(0, HEAD_CHARS);
+  if (isPostgresPart(head) || BOX.test(head)) return true;
+  if (beginsEntry(head)) return false;
+  return INDENTED.test(head) || TRACE_LINES.some((trace) => trace.test(head));
+}
+
+/** Returns the lines of an entry that begins with `first`; null if that is a whole object. Envelopes are looked into. */
+export function entryLines(first: string): EntryLines | null {
+  if (beginsCsvEntry(first)) return quotedLines(first);
+  const envelope = envelopeHead(first);
+  if (!envelope && first[0] === '{') return first.trimEnd() === '{' ? objectLines() : null;
+  // What a program wrote as an object is whole.
+  if (envelope && !envelope.isPart && envelope.text[0] === '{') return null;
+  const continuation = new Continuation();
+  continuation.begin(envelope?.text ?? first);
+  let isPart = envelope?.isPart ?? false;
+  return {
+    goesOn(line) {
+      const next = envelopeHead(line);
+      if (envelope && !next) return false;
+      const goesOn = isPart || continuation.next(next?.text ?? line) === 'continues';
+      isPart = next?.isPart ?? false;
+      return goesOn;
+    },
+  };
+}
+
+/** An object over several lines ends with a brace at the left edge. */
+function objectLines(): EntryLines {
+  let isOpen = true;
+  return {
+    goesOn(line) {
+      const goesOn = isOpen;
+      isOpen &&= !line.startsWith('}');
+      return goesOn;
+    },
+  };
+}
+
+/** A text in quotes may have newlines: the entry ends where all quotes are closed. */
+function quotedLines(first: string): EntryLines {
+  const quotes = (line: string) => line.split('"').length - 1;
+  let isOpen = quotes(first) % 2 === 1;
+  return {
+    goesOn(line) {
+      const goesOn = isOpen;
+      isOpen = isOpen !== (quotes(line) % 2 === 1);
+      return goesOn;
+    },
+  };
+}
+
+/** Follows the lines of one file. Some lines of a trace are known only by those before them, such as `ValueError: x`. */
+export class Continuation {
+  #state: State = 'none';
+  /** Whether there is an entry that a line may go on. */
+  #hasEntry = false;
+
+  /** Begins an entry with a line, however it looks. */
+  begin(line: string): void {
+    this.#state = stateAfter('none', line.slice(0, HEAD_CHARS), false);
+    this.#hasEntry = true;
+  }
+
+  /** Takes the next line of the file, without its newline. The first line begins an entry, however it looks. */
+  next(line: string): 'begins' | 'continues' {
+    const head = line.slice(0, HEAD_CHARS);
+    const isContinued =
+      continues(line) ||
+      (this.#state === 'jul' && JUL_LINE.test(head)) ||
+      (!beginsEntry(head) && this.#goesOn(head));
+    this.#state = stateAfter(this.#state, head, isContinued);
+    const answer = this.#hasEntry && isContinued ? 'continues' : 'begins';
+    this.#hasEntry = true;
+    return answer;
+  }
+
+  #goesOn(head: string): boolean {
+    const state = this.#state;
+    if (BLANK.test(head)) return state !== 'none';
+    if (state === 'error') return ERROR_LINES.some((line) => line.test(head));
+    if (state === 'go') return GO_LINE.test(head);
+    return state === 'python' || state === 'node' || state === 'rust';
+  }
+}
+
+/** Most entries begin so. */
+const USUAL_BEGINNING = /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+
+function beginsEntry(head: string): boolean {
+  if (head[0] === '{' || USUAL_BEGINNING.test(head)) return true;
+  // ` INFO mod: msg`: tracing aligns its words of severity to the right.
+  const start = head[0] === ' ' ? 1 : 0;
+  // rich leaves the clock out where it is that of the line before.
+  if (/^ {10,12}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {2,5}\S/.test(head)) return true;
+  return (
+    leadingMoment(head) !== null ||
+    /^[IWEF]\d{4} \d\d:/.test(head) ||
+    leadingSeverity(head, start)?.isPlain === true
+  );
+}
+
+function stateAfter(state: State, head: string, isContinued: boolean): State {
+  const begun = BEGINNINGS.find(([pattern]) => pattern.test(head));
+  if (begun) return begun[1];
+  if (!isContinued && JUL_HEAD.test(head)) return 'jul';
+  if (!isContinued && ERROR_WORD.test(head) && beginsEntry(head)) return 'error';
+  if (!isContinued || NODE_END.test(head)) return 'none';
+  // The line at the left edge behind the frames is the exception. Its message ends there.
+  if (state === 'python' && !/^(?:\s|> File )/.test(head) && !BLANK.test(head))
+    return 'python-ended';
+  // A panic's message is one line; the frames behind it are known by themselves.
+  if (state === 'rust' && !BLANK.test(head)) return 'none';
+  return state;
+}

@@ -1,0 +1,273 @@
+/**
+ * Reads any line of text. At its beginning stand a moment, a word of severity, and names of a logger, a thread or a place in the code, in
+ * the order of the program; behind the message may stand pairs or an object. What is not surely one of these stays in the message.
+ */
+import { behindGap, HEAD_CHARS, leadingClock, leadingMoment, leadingSeverity } from '../leading.ts';
+import { type Format, type Member, textMember } from '../line.ts';
+import { requestIn, trailing } from '../trailing.ts';
+
+/** Heads that have their own order. The group `mark` is Redis's sign of severity. */
+const HEADS: readonly RegExp[] = [
+  // Go's klog and glog: `I1120 10:00:00.000000       1 file.go:1] msg`.
+  /^(?<level>[IWEF])(?<time>\d{4} \d\d:\d\d:\d\d\.\d{1,9}) +(?<pid>\d{1,10}) (?<caller>[^\s\]]{1,100}:\d{1,7})\] ?/,
+  // Ruby's Logger, so Rails: `I, [2026-11-20T10:00:00.123456 #1]  INFO -- : msg`.
+  /^[DIWEFUA], \[(?<time>\S{19,40}) #(?<pid>\d{1,10})\] {1,3}(?<level>[A-Z]{3,7}) -- (?<logger>[^:\s]{0,60}): ?/,
+  // Redis: `1:M 20 Nov 2026 10:00:00.123 * msg`.
+  /^(?<pid>\d{1,10}):(?<role>[A-Z]) (?<time>\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3}) (?<mark>[.*#-]) /,
+  // Python's `basicConfig`: `ERROR:shop.cart:msg`.
+  /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?<logger>[\w.-]{1,100}):(?=\S)/,
+  // logrus without a terminal's clock: `WARN[0012] msg`.
+  /^(?<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[(?<seconds>\d{4,8})\] ?/,
+  // env_logger: `[2026-11-20T10:00:00Z INFO  mod] msg`; Celery: `[2026-11-20 10:00:00,123: INFO/MainProcess] msg`.
+  /^\[(?<time>\d{4}-[^\]]{15,35}?):? +(?<level>TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)(?: *[ /:] *(?<logger>[^\s\]]{1,100}))?\] /,
+];
+const MARKS: Readonly<Record<string, string>> = {
+  '.': 'debug',
+  '-': 'info',
+  '*': 'notice',
+  '#': 'warning',
+};
+
+/** A part beside the moment and the severity. */
+interface Side {
+  readonly member: Member;
+  readonly end: number;
+  /** It cannot be the beginning of a message. Otherwise it is a part only if a word of severity stands behind it. */
+  readonly isSure: boolean;
+}
+
+/** What the head of a line has said so far. */
+interface Said {
+  isDated: boolean;
+  hasLevel: boolean;
+}
+
+const MOST_PARTS = 10;
+const PID = /[[(](?<a>\d{1,10})[\])]:?(?=\s)|(?<b>\d{1,10})(?= {1,3}(?:---|\[[A-Z]| - ))/y;
+const ERLANG = /<\d{1,10}\.\d{1,10}\.\d{1,10}>(?=\s)/y;
+/** A thread, a logger or another tag; a list of values is none. */
+const TAG =
+  /\[ *(?<tag>[\w .:/@#$+<>-]{1,100}?) *\]:?(?=[\s[(])|\((?<other>[\w.:/$-]{1,60})\):?(?=\s)/y;
+const CALLER = /(?<caller>[\w./\\@-]{1,150}\.[a-z]{1,5}:\d{1,7})(?::\d{1,6})?:?(?=\s)/iy;
+const NAME =
+  /(?<name>[A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)(?<separator> +- | +-- | +: | ?\| ?|\t|: )(?=\S)/y;
+/** Names that begin a message rather than name a logger: `Error: timeout`. */
+const MESSAGE_NAME =
+  /(?:^|[a-z_.])(?:error|exception|warning|fail(?:ed|ure)?|timeout|panic|note|fault|https?|by|to|at|is|was|GET|POST)$/i;
+/** A name with nothing but a colon behind it. A word with a capital begins a sentence: `Logging: started`. */
+const IDENTIFIER = /^[a-z_$][a-z\d_$-]*$|[a-z\d_][./:#@][A-Za-z_]/;
+/** tracing's spans: `checkout{order="A-1"}: `. */
+const SPAN = /(?<span>[\w:.-]{1,80}\{[^}]{0,500}\}):(?=\s)/y;
+/** `com.example.Shop` before a thread: it has no separator behind it. */
+const DOTTED = /(?<name>[a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})(?= {1,3}\[)/y;
+/** Words between a moment and a severity: a host, a program. */
+const BARE = /(?<name>(?![A-Z]+ )[\w.$/@#-]{1,80}(?:\[\d{1,10}\])?):?(?=\s)/y;
+const LETTER = /[TDIWEFVC](?= )/y;
+/** Monolog, so Laravel: `local.ERROR: msg`. */
+const CHANNEL = /(?<channel>[\w-]{1,60})\.(?<level>[A-Z]{4,9}): /y;
+/** `level=warn` anywhere in the head of a line. */
+const PAIR =
+  /(?:^|[\s,{[(])(?:log_?level|level|lvl|severity)["']?[=:] ?["']?(?<level>[a-z]{1,12})\b/i;
+/** .NET writes `info: Shop.Orders[7]` in a line of its own, and java.util.logging the moment, the class and the method. */
+const LOGGER_ALONE = /^(?<logger>[\w.$`+<>-]{1,200})\[(?<event_id>\d{1,10})\]$/;
+
+export const text: Format = {
+  name: 'text',
+  parse(line) {
+    const end = line.indexOf('\n');
+    const first = end < 0 ? line : line.slice(0, end);
+    const others = end < 0 ? '' : line.slice(end);
+    const { members, from, isHead } = ownHead(first) ?? anyHead(first);
+    const rest = first.slice(from);
+    const whole = twoLined(members, rest, others);
+    if (whole) return whole;
+    if (!isHead) return [...members, textMember('message', line), ...requestIn(first).members];
+    if (rest !== '') return [...members, ...trailing(rest, others)];
+    // A head that says nothing else keeps its text.
+    return [...members, textMember('message', others === '' ? first : others.trimStart())];
+  },
+};
+
+interface Head {
+  readonly members: readonly Member[];
+  /** Where the message begins. */
+  readonly from: number;
+  /** The line begins with a moment or a severity. */
+  readonly isHead: boolean;
+}
+
+function ownHead(line: string): Head | null {
+  const head = line.slice(0, HEAD_CHARS);
+  for (const form of HEADS) {
+    const found = form.exec(head);
+    if (!found?.groups) continue;
+    const { mark, pid, ...groups } = found.groups;
+    const members = Object.entries(groups).flatMap(([name, value]) =>
+      value ? [textMember(name, value)] : [],
+    );
+    if (mark) members.push(textMember('level', MARKS[mark] ?? ''));
+    if (pid) members.push({ name: 'pid', json: String(Number(pid)) });
+    return { members, from: found[0].length, isHead: true };
+  }
+  return null;
+}
+
+/** Takes parts from the beginning of a line as long as they are surely none of the message. */
+function anyHead(line: string): Head {
+  const head = line.slice(0, HEAD_CHARS);
+  const members: Member[] = [];
+  const said: Said = { isDated: false, hasLevel: false };
+  /** Parts that are taken only if a moment or a severity stands behind them. */
+  let pending: Member[] = [];
+  let from = 0;
+  let at = 0;
+  const take = (member: Member, end: number) => {
+    members.push(...pending, member);
+    pending = [];
+    from = at = end;
+  };
+  for (let parts = 0; parts < MOST_PARTS; parts++) {
+    at = behindGap(head, at);
+    if (at >= line.length) break;
+    const time = said.isDated ? null : leadingMoment(head, at);
+    const clock = said.isDated || time ? null : leadingClock(head, at);
+    const severity = said.hasLevel || time || clock ? null : severityAt(head, at, said.isDated);
+    if (time ?? clock) {
+      said.isDated = true;
+      if (time) take(textMember('time', time.text), time.end);
+      else if (clock) take(textMember('clock', clock.text), clock.end);
+    } else if (severity) {
+      said.hasLevel = true;
+      // `Error: timeout`: the word belongs to the message, too.
+      take(textMember('level', severity.text), severity.isPlain ? severity.end : at);
+      if (severity.channel) members.push(textMember('channel', severity.channel));
+      if (!severity.isPlain) break;
+    } else {
+      const side = sideAt(head, at, said, pending.length);
+      if (!side || behindGap(head, side.end) >= line.length) break;
+      if (side.isSure) take(side.member, side.end);
+      else {
+        pending.push(side.member);
+        at = side.end;
+      }
+    }
+  }
+  if (!said.hasLevel) {
+    const level = PAIR.exec(head)?.groups?.level;
+    if (level) members.push(textMember('level', level));
+  }
+  const isHead = said.hasLevel || members.some(({ name }) => name === 'time');
+  // A time of day alone may belong to a sentence.
+  if (!isHead) return { members: members.filter(({ name }) => name === 'level'), from: 0, isHead };
+  return { members: renamed(members), from: from > 0 ? behindGap(head, from) : 0, isHead };
+}
+
+/** consola, signale and others write a sign for the severity. */
+const SIGNS: Readonly<Record<string, string>> = {
+  '\u2139': 'info',
+  '\u2714': 'success',
+  '\u26a0': 'warn',
+  '\u2716': 'error',
+};
+
+function severityAt(head: string, at: number, isDated: boolean) {
+  const sign = head[at + 1] === ' ' ? SIGNS[head[at] ?? ''] : undefined;
+  if (sign) return { text: sign, end: at + 1, isPlain: true, channel: null };
+  const found = leadingSeverity(head, at);
+  if (found) return { ...found, channel: null };
+  const channel = matchAt(CHANNEL, head, at);
+  const { level = '', channel: name = '' } = channel?.groups ?? {};
+  if (channel && leadingSeverity(`${level}:`))
+    return { text: level, end: at + channel[0].length, isPlain: true, channel: name };
+  // TensorFlow, and MongoDB before 4.4.
+  const letter = isDated ? matchAt(LETTER, head, at) : null;
+  return letter && { text: letter[0], end: at + letter[0].length, isPlain: true, channel: null };
+}
+
+/** Returns a part that is neither a moment nor a severity. `before`: parts before it that are not sure. */
+function sideAt(
+  head: string,
+  at: number,
+  { isDated, hasLevel }: Said,
+  before: number,
+): Side | null {
+  const isBegun = isDated || hasLevel;
+  const isFull = isDated && hasLevel;
+  const side = (pattern: RegExp, name: string, isSure: boolean): Side | null => {
+    const found = matchAt(pattern, head, at);
+    if (!found) return null;
+    const value = Object.values(found.groups ?? {}).find((group) => group !== undefined);
+    const end = at + found[0].length;
+    return { member: memberOf(name, value ?? found[0]), end, isSure };
+  };
+  const tag =
+    side(PID, 'pid', isBegun && head[at] !== undefined && /[[(]/.test(head[at])) ??
+    side(ERLANG, 'process', isBegun) ??
+    side(TAG, 'tag', isBegun && (before === 0 || isFull)) ??
+    side(CALLER, 'caller', isFull) ??
+    side(SPAN, 'span', isFull);
+  if (tag) return tag;
+  const named = matchAt(NAME, head, at);
+  const { name = '', separator = '' } = named?.groups ?? {};
+  const isName = !MESSAGE_NAME.test(name) && (separator !== ': ' || IDENTIFIER.test(name));
+  if (named && isName)
+    return {
+      member: textMember('logger', name),
+      end:
+        at +
+        named[0].length -
+        (separator === '\t' ? 0 : separator.length) +
+        separator.trimEnd().length,
+      isSure: isFull,
+    };
+  if (isFull) return side(DOTTED, 'logger', false);
+  return isDated && before < 2 ? side(BARE, 'logger', false) : null;
+}
+
+function memberOf(name: string, value: string): Member {
+  if (name === 'pid') return { name, json: String(Number(value)) };
+  return textMember(name, value);
+}
+
+/** Gives the further members of one name others: `tag`, `tag2`. */
+function renamed(members: readonly Member[]): readonly Member[] {
+  const counts = new Map<string, number>();
+  return members.map(({ name, json }) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return { name: count > 1 ? `${name}${count}` : name, json };
+  });
+}
+
+/** Returns the members of an entry whose head is a line of its own, and whose message stands in the next; null for another. */
+function twoLined(
+  members: readonly Member[],
+  rest: string,
+  others: string,
+): readonly Member[] | null {
+  if (others === '') return null;
+  const { logger, event_id } = LOGGER_ALONE.exec(rest)?.groups ?? {};
+  if (logger && event_id)
+    return [
+      ...members,
+      textMember('logger', logger),
+      { name: 'event_id', json: String(Number(event_id)) },
+      textMember('message', others.trimStart()),
+    ];
+  const second = others.slice(1);
+  const severity = leadingSeverity(second);
+  const isDated = members.some(({ name }) => name === 'time');
+  const hasLevel = members.some(({ name }) => name === 'level');
+  if (!isDated || hasLevel || !severity?.isPlain) return null;
+  return [
+    ...members,
+    textMember('level', severity.text),
+    textMember('logger', rest),
+    textMember('message', second.slice(behindGap(second, severity.end))),
+  ];
+}
+
+function matchAt(pattern: RegExp, head: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(head);
+}

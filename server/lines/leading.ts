@@ -1,0 +1,148 @@
+/**
+ * Finds a moment or a word of severity at the beginning of a text. It looks at the first 256 characters alone, as lines have up to
+ * megabytes, and it knows no format.
+ */
+import { momentOf } from './moments.ts';
+
+/** Characters of a line that are looked at. The longest head seen, of a Java service with trace ids, has about 200. */
+export const HEAD_CHARS = 256;
+
+/** A part of a text: its characters without what stands around them, and the index behind all of it. */
+export interface Part {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** A word of severity. `isPlain` is false where it may be a word of the message, too, such as in `Error: timeout`. */
+export interface SeverityPart extends Part {
+  readonly isPlain: boolean;
+}
+
+/** An ANSI colour, such as ESC[31m. */
+const ESCAPE = '\\x1b';
+const COLOUR = `${ESCAPE}\\[[\\d;]{0,12}m`;
+/** Colours, blanks, and the signs that loggers put between parts. */
+const GAP = new RegExp(String.raw`(?:${COLOUR}|[\s|]|(?:-{1,3}|[:,]) )*`, 'y');
+const MAY_BE_MOMENT =
+  /\d{4}[-/.]?\d\d?[-/.]?\d\d?[T_ :\d]|\d\d?[-/. ](?:\d\d?|[a-z]{3,9})[-/. ]\d{4}|(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6},? |1\d{9}\.\d/iy;
+/** Seconds of an epoch. Without a bracket or a fraction, ten digits may as well be an amount. */
+const EPOCH = /\[(?<whole>1\d{9}(?:\.\d{1,9})?)\]|(?<fraction>1\d{9}\.\d{3,9})(?![\w.])/y;
+const WORD = new RegExp(`[^\\s|${ESCAPE}]{1,40}`, 'y');
+/** A moment of syslog or of klog, which have no year. */
+const YEARLESS =
+  /(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?(?![\w:.]| \d{4}\b| [A-Z]{3,4} \d{4}\b)/y;
+/** Words of the longest form: `Fri, 20 Nov 2026 10:00:00 GMT`. Its zone is found as such. */
+const MOST_WORDS = 6;
+const CLOCK = /\d:\d\d|\dT\d{4}/i;
+const ZONE_WORD =
+  /[ ]?(?:[AP]\.?M\.?|[+-]\d\d(?::?\d\d)?|m=[+-][\d.]{1,30}|\[[A-Za-z_]{1,20}\/[A-Za-z_/]{1,30}\]|Z|[A-Z]{2,5}(?:[+-]\d{1,2})?)(?![\w/])/y;
+
+const NAMES =
+  'trace|trce|trac|trc|debug|debg|debu|dbug|dbg|verbose|silly|info|information|inf|notice|success|warn|warning|wrn|erro|error|err|severe|crit|critical|crt|alert|emerg|emergency|fatal|fata|ftl|fail';
+/** Written in capitals alone: in small letters they are words of messages. */
+const CAPITALS = 'FINEST|FINER|FINE|CONFIG|LOG|PANIC|DPANIC';
+/** `[warn]`, `<error>`, `(info)`, `[E]`. */
+const IN_BRACKETS = new RegExp(
+  `(?:\\[ {0,5}(?<a>${NAMES}|note|[tdiwefvc]) {0,5}\\]|<(?<b>${NAMES})>|\\((?<c>${NAMES})\\)):?`,
+  'iy',
+);
+const WORD_OF_CAPITALS = new RegExp(
+  `(?<word>(?:${NAMES.toUpperCase()}|${CAPITALS})(?:[+-]\\d{1,2})?)(?=\\s|\\x1b|[:|\\]>)/,]|$)(?!, \\w+ \\w)[:,]?`,
+  'y',
+);
+/** As winston's `simple` and zap's console write it: a colon, a tab or a column is behind it. */
+const WORD_OF_SMALLS = new RegExp(
+  `(?<word>${NAMES})(?:${COLOUR})?(?::(?=\\s)|(?=\\t|  | - | ?\\|))`,
+  'y',
+);
+const OTHER_WORD = new RegExp(`(?<word>${NAMES}|panic):(?=\\s|$)`, 'iy');
+
+/** Returns the match of a sticky expression at an index. */
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** Returns the index behind blanks, colours and separators. */
+export function behindGap(text: string, at: number): number {
+  return at + (matchAt(GAP, text, at)?.[0].length ?? 0);
+}
+
+/** Returns the moment that begins at an index, in brackets or not, as it was written, or null. A time of day alone is not a moment. */
+export function leadingMoment(text: string, at = 0): Part | null {
+  const head = text.slice(0, HEAD_CHARS);
+  const epoch = matchAt(EPOCH, head, at);
+  if (epoch) {
+    const seconds = epoch.groups?.whole ?? epoch.groups?.fraction ?? '';
+    return { text: seconds, end: at + epoch[0].length };
+  }
+  if (head[at] !== '[' && head[at] !== '(') return bareMoment(head, at);
+  const inner = bareMoment(head, at + 1);
+  const close = head[at] === '[' ? ']' : ')';
+  return inner && head[inner.end] === close ? { text: inner.text, end: inner.end + 1 } : null;
+}
+
+/** A time of day: `15:12:06.487`, `[14:58:57.231]`, `3:16PM`. */
+const TIME_OF_DAY = /\[?(?<clock>\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?| ?[AP]M))\]?(?=[\s|]|$)/y;
+
+/** Returns the time of day that begins at an index, or null. */
+export function leadingClock(text: string, at: number): Part | null {
+  const found = matchAt(TIME_OF_DAY, text.slice(0, HEAD_CHARS), at);
+  return found && { text: found.groups?.clock ?? '', end: at + found[0].length };
+}
+
+/** Returns the moment that begins at an index without brackets around it, or null. It takes the fewest words that are a moment, and then a zone. */
+export function bareMoment(head: string, at: number): Part | null {
+  const yearless = matchAt(YEARLESS, head, at);
+  if (yearless) return { text: yearless[0], end: at + yearless[0].length };
+  if (!matchAt(MAY_BE_MOMENT, head, at)) return null;
+  let end = at;
+  for (let words = 0; words < MOST_WORDS; words++) {
+    const blanks = words > 0 ? (/^ {1,2}/.exec(head.slice(end, end + 2))?.[0].length ?? 0) : 0;
+    const word = matchAt(WORD, head, end + blanks)?.[0];
+    if (word === undefined || (words > 0 && blanks === 0)) return null;
+    end += blanks + word.length;
+    const found = momentAt(head, at, end);
+    if (found !== null) return withZone(head, at, found);
+  }
+  return null;
+}
+
+/** Returns the end of the moment from `at` to about `end`: a sign behind it does not belong to it. */
+function momentAt(head: string, at: number, end: number): number | null {
+  const text = head.slice(at, end);
+  if (!CLOCK.test(text)) return null;
+  if (momentOf(text) !== null) return end;
+  const signs = /[\])>:,;.]{1,2}(?:\[.*)?$/.exec(text);
+  return signs && momentOf(text.slice(0, signs.index)) !== null ? at + signs.index : null;
+}
+
+function withZone(head: string, at: number, found: number): Part {
+  let end = found;
+  for (let words = 0; words < 3; words++) {
+    const zone = matchAt(ZONE_WORD, head, end)?.[0];
+    // The word by itself has to be a zone: the parser of moments also takes `Z INFO`.
+    if (!zone || momentOf(`2026-01-01 10:00:00${zone}`) === null) break;
+    if (momentOf(head.slice(at, end + zone.length)) === null) break;
+    end += zone.length;
+  }
+  return { text: head.slice(at, end), end };
+}
+
+/** Returns the word of severity that begins at an index, as it was written, or null. */
+export function leadingSeverity(text: string, at = 0): SeverityPart | null {
+  const head = text.slice(0, HEAD_CHARS);
+  const bracketed = matchAt(IN_BRACKETS, head, at);
+  if (bracketed) {
+    const { a, b, c } = bracketed.groups ?? {};
+    return { text: a ?? b ?? c ?? '', end: at + bracketed[0].length, isPlain: true };
+  }
+  const plain = matchAt(WORD_OF_CAPITALS, head, at) ?? matchAt(WORD_OF_SMALLS, head, at);
+  const found = plain ?? matchAt(OTHER_WORD, head, at);
+  if (!found) return null;
+  return {
+    text: found.groups?.word ?? '',
+    end: at + found[0].length,
+    isPlain: plain !== null,
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Lines in normal form: objects from which rows are stored as they are, in one parallel scan (sql/ingest/rows.sql). Most lines of Supabase
+ * come in this form. The reader writes others anew in it.
+ */
+import { compactJson } from './members.ts';
+import type { Row } from './row.ts';
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET] = [0x7b, 0x7d, 0x5b];
+const [SPACE, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E, LOWER_X] = [
+  0x20, 0x2d, 0x2e, 0x30, 0x39, 0x45, 0x65, 0x78,
+];
+/** What a byte outside of a text may be. Others may be of a fault that can be repaired, such as `None`. */
+const [OTHER, BLANK, BETWEEN, TEXT, OPENS, CLOSES, NUMBER] = [0, 1, 2, 3, 4, 5, 6];
+const KINDS = new Uint8Array(256).fill(OTHER);
+for (const [kind, bytes] of [
+  [BLANK, ' \t'],
+  [BETWEEN, ':,truefalsn'],
+  [TEXT, '"'],
+  [OPENS, '{['],
+  [CLOSES, '}]'],
+  [NUMBER, '-0123456789'],
+] as const)
+  for (const byte of Buffer.from(bytes)) KINDS[byte] = kind;
+
+const NAMES = ['id', 'project', 'timestamp', 'event_message', 'metadata'].map((name) => ({
+  name,
+  bytes: Buffer.from(`${name}"`),
+}));
+const ALL = 0b11111;
+const NEEDED = 0b11100;
+const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
+
+/**
+ * Tells whether a line, an object without blanks around it, has a timestamp in UTC, a message and metadata, perhaps an id and a project,
+ * each once, and nothing else. It does not tell whether the metadata is valid JSON, but is false for faults that can be repaired, and for
+ * numbers that the engine would write otherwise. A timestamp after `latest` is not in normal form, so that the reader counts it: it is a
+ * number of year, month, day, hour, minute and second, two digits each but for the year.
+ */
+export function isNormal(block: Buffer, from: number, to: number, latest: number): boolean {
+  let seen = 0;
+  let at = from + 1;
+  for (;;) {
+    if (block[at] !== QUOTE) return false;
+    const name = nameAt(block, at + 1);
+    if (name < 0 || seen & (1 << name)) return false;
+    seen |= 1 << name;
+    at += 1 + (NAMES[name]?.bytes.length ?? 0);
+    if (block[at++] !== COLON) return false;
+    if (block[at] === SPACE) at++;
+    if (name === METADATA) {
+      at = endOfMetadata(block, at, to);
+    } else {
+      if (block[at] !== QUOTE) return false;
+      const end = endOfText(block, at, to);
+      if (name === TIMESTAMP && !isMoment(block, at + 1, end - 1, latest)) return false;
+      if (name < MESSAGE && end - at === 2) return false;
+      at = end;
+    }
+    if (at < 0 || at >= to) return false;
+    if (block[at] === CLOSE_BRACE)
+      return at === to - 1 && (seen & NEEDED) === NEEDED && seen <= ALL;
+    if (block[at++] !== COMMA) return false;
+    if (block[at] === SPACE) at++;
+  }
+}
+
+/** Returns the normal form of a row. */
+export function normalLine({
+  id,
+  project,
+  moment,
+  message,
+  severity,
+  status,
+  metadata,
+}: Row): string {
+  let line = '{"~":true';
+  if (id !== null) line += `,"id":${id}`;
+  if (project !== null) line += `,"project":${project}`;
+  if (moment !== null) line += `,"~at":${moment}`;
+  line += `,"event_message":${message}`;
+  if (severity !== null) line += `,"~severity":"${severity}"`;
+  if (status !== null) line += `,"~status":${status}`;
+  // The engine writes JSON anew, and changes digits then: as a text it keeps them.
+  if (metadata !== null)
+    line += CHANGES.test(metadata)
+      ? `,"~metadata":${JSON.stringify(compactJson(metadata))}`
+      : `,"metadata":${metadata}`;
+  return `${line}}\n`;
+}
+
+/** More digits of a fraction, and of a whole number, are not kept by the engine. */
+const [MOST_DIGITS, MOST_WHOLE_DIGITS] = [15, 18];
+/** A number that the engine would write otherwise, or a text that looks like one: 1.10, 1e5, -0, 0.00001, or one of too many digits. */
+const CHANGES = /\d\.\d*0(?!\d)|\d[eE]|-0(?!\.)|(?<!\d)0\.0000|\d{19}|(?=[\d.]{17})\d+\.\d/;
+
+function nameAt(block: Buffer, at: number): number {
+  for (let n = 0; n < NAMES.length; n++) {
+    const { bytes } = NAMES[n] as (typeof NAMES)[number];
+    let same = 0;
+    while (same < bytes.length && block[at + same] === bytes[same]) same++;
+    if (same === bytes.length) return n;
+  }
+  return -1;
+}
+
+/** Returns the end of a text; -1 where it has a control character or `\x22`, which are repaired. */
+function endOfText(block: Buffer, from: number, to: number): number {
+  for (let at = from + 1; at < to; at++) {
+    const byte = block[at] as number;
+    if (byte > BACKSLASH) continue;
+    if (byte === BACKSLASH) {
+      at++;
+      if (block[at] === LOWER_X) return -1;
+    } else if (byte === QUOTE) return at + 1;
+    else if (byte < SPACE) return -1;
+  }
+  return -1;
+}
+
+/** Returns the end of an object or array; -1 for another value, for a fault that can be repaired and for a number of other digits. */
+function endOfMetadata(block: Buffer, from: number, to: number): number {
+  if (block[from] !== OPEN_BRACE && block[from] !== OPEN_BRACKET) return -1;
+  let depth = 0;
+  /** The last byte that is not blank. */
+  let last = 0;
+  for (let at = from; at < to; at++) {
+    const byte = block[at] as number;
+    const kind = KINDS[byte];
+    if (kind === TEXT) {
+      at = endOfText(block, at, to) - 1;
+      if (at < 0) return -1;
+    } else if (kind === OPENS) depth++;
+    else if (kind === CLOSES) {
+      if (last === COMMA) return -1;
+      if (--depth === 0) return at + 1;
+    } else if (kind === NUMBER) {
+      at = endOfNumber(block, at, to) - 1;
+      if (at < 0) return -1;
+    } else if (kind === BLANK) continue;
+    else if (kind !== BETWEEN) return -1;
+    last = byte;
+  }
+  return -1;
+}
+
+/** Returns the end of a number; -1 where its digits would not stay: 1.10, 1e5, -0, 0.00001, or too many of them. */
+function endOfNumber(block: Buffer, from: number, to: number): number {
+  const first = block[from] === MINUS ? from + 1 : from;
+  const dot = endOfDigits(block, first, to);
+  if (dot === first) return -1;
+  let end = dot;
+  if (block[dot] === DOT) {
+    end = endOfDigits(block, dot + 1, to);
+    if (end === dot + 1 || block[end - 1] === ZERO || end - first - 1 > MOST_DIGITS) return -1;
+    if (block[first] === ZERO && block.toString('latin1', dot, dot + 5) === '.0000') return -1;
+  } else if (dot - first > MOST_WHOLE_DIGITS || (first > from && block[first] === ZERO)) return -1;
+  return block[end] === UPPER_E || block[end] === LOWER_E ? -1 : end;
+}
+
+function endOfDigits(block: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && isDigit(block[at])) at++;
+  return at;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+/** Returns a moment, ms since the epoch, as the digits that a timestamp has of it up to the second. */
+export function digitsOf(moment: number): number {
+  return Number(new Date(moment).toISOString().replaceAll(/\D/g, '').slice(0, 14));
+}
+
+const FORM = '####-##-##T##:##:##';
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Tells whether the bytes are a moment such as 2026-11-20T10:00:00.123Z, from 1970 to `latest`. */
+function isMoment(block: Buffer, from: number, to: number, latest: number): boolean {
+  if (to - from < 20 || to - from > 30 || block[to - 1] !== 0x5a) return false;
+  for (let n = 0; n < FORM.length; n++) {
+    const byte = block[from + n];
+    const form = FORM.charCodeAt(n);
+    if (form === 0x23 ? !isDigit(byte) : byte !== form && !(n === 10 && byte === SPACE))
+      return false;
+  }
+  const two = (at: number) =>
+    (block[from + at] as number) * 10 + (block[from + at + 1] as number) - 528;
+  const year = two(0) * 100 + two(2);
+  const [month, day] = [two(5), two(8)];
+  const [hour, minute, second] = [two(11), two(14), two(17)];
+  if (year < 1970 || hour > 23 || minute > 59 || second > 59) return false;
+  if (((((year * 100 + month) * 100 + day) * 100 + hour) * 100 + minute) * 100 + second > latest)
+    return false;
+  if (day < 1 || day > (DAYS[month - 1] ?? 0)) return false;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2 && day === 29 && !isLeap) return false;
+  if (to - from === 20) return true;
+  if (block[from + 19] !== DOT || to - from < 22) return false;
+  for (let at = from + 20; at < to - 1; at++) if (!isDigit(block[at])) return false;
+  return true;
+}

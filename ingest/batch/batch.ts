@@ -89,7 +89,7 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
   let future = 0;
   let doubled = 0;
   const forms = countForms();
-  /** What the reader said of a line that is not staged or rejected yet. */
+  /** The reader's word on a line that is not staged or rejected yet. */
   let last: ReadLine | null = null;
 
   const countLast = () => {

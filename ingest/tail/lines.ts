@@ -28,10 +28,10 @@ export interface Place {
   readonly budget: LongLineBudget;
 }
 
-/** What was taken of a block. */
+/** The part of a block that was taken. */
 export interface Taken {
   readonly bytes: number;
-  /** What was left is an entry that may go on behind the block. */
+  /** An entry was left that may go on behind the block. */
   readonly isHeld: boolean;
 }
 

@@ -224,7 +224,7 @@ export function nameOf(kind: Kind): string {
 const MOMENT =
   /^\s*\d{4}-\d{1,2}-\d{1,2}(?:[Tt ]+\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,9})?)?)?\s*(?:Z|z|UTC|[+-]\d{1,2}(?::?\d{2})?)?\s*$/;
 const DIGITS = /^\s*(\d+)-(\d+)-(\d+)(?:[Tt ]+(\d+):(\d+)(?::(\d+))?)?/;
-/** Whether there is a day of this date, and such a time of day. Expects a MOMENT. */
+/** Tells whether there is a day of this date, and such a time of day. Expects a MOMENT. */
 function isOnCalendar(text: string): boolean {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (DIGITS.exec(text) ?? [])
     .slice(1)

@@ -88,7 +88,7 @@ export function perSource<T, Off = never>(
 
 /** Names of formats as the setting gives them. */
 export interface FormatNames extends PerSource<string> {
-  /** Those of single files, in their order. */
+  /** The formats of single files, in their order. */
   readonly files: readonly FileFormat[];
 }
 

@@ -128,7 +128,7 @@ function nestedOf(path: readonly string[]): string {
   return below('json', 0);
 }
 
-/** Whether an element of the array `own` meets a test. */
+/** Tells whether an element of the array `own` meets a test. */
 function elementsMeet(test: (text: string) => string): string {
   const elements = as('json', "ifNull(own, '')", `JSONExtractArrayRaw(${READABLE})`);
   return `arrayExists(raw -> ${as('each', textOf('raw'), `ifNull(${test('each')}, 0)`)}, ${elements})`;

@@ -172,7 +172,7 @@ function memberOf(path: readonly string[]): string {
     ) end`;
 }
 
-/** Whether a text may have an array as a member of this name. To look for it takes a fraction of the time that it takes to read the JSON. */
+/** Tells whether a text may have an array as a member of this name. To look for it takes a fraction of the time that it takes to read the JSON. */
 function mayBeArray(path: readonly string[]): string {
   const name = path.at(-1) ?? '';
   const has = (text: string) => `contains(metadata::varchar, ${quoted(text)})`;

@@ -9,7 +9,7 @@ import { beginsCsvEntry } from './formats/postgres-csv.ts';
 import { HEAD_CHARS, leadingMoment, leadingSeverity } from './leading.ts';
 
 const NODE_END = /^Node\.js v\d/;
-/** Of Java, .NET, Go, Rust, PHP, Node and Python: lines at the left edge that only a trace has. */
+/** Lines at the left edge that only a trace has: of Java, .NET, Go, Rust, PHP, Node and Python. */
 const TRACE_LINES = [
   /^(?:Caused by|Suppressed|Wrapped by): /,
   /^\.\.\. \d+ (?:more|common frames omitted)/,
@@ -66,7 +66,7 @@ export function entryLines(first: string): EntryLines | null {
   if (beginsCsvEntry(first)) return quotedLines(first);
   const envelope = envelopeHead(first);
   if (!envelope && first[0] === '{') return first.trimEnd() === '{' ? objectLines() : null;
-  // What a program wrote as an object is whole.
+  // An object that a program wrote is whole.
   if (envelope && !envelope.isPart && envelope.text[0] === '{') return null;
   const continuation = new Continuation();
   continuation.begin(envelope?.text ?? first);
@@ -110,7 +110,7 @@ function quotedLines(first: string): EntryLines {
 /** Follows the lines of one file. Some lines of a trace are known only by those before them, such as `ValueError: x`. */
 export class Continuation {
   #state: State = 'none';
-  /** Whether there is an entry that a line may go on. */
+  /** There is an entry that a line may go on. */
   #hasEntry = false;
 
   /** Begins an entry with a line, however it looks. */

@@ -8,7 +8,7 @@ import type { Member } from './line.ts';
 
 const DOCKER = '{"log":"';
 
-/** What a runtime wrote, and the text of the program. */
+/** An envelope: the members that a runtime wrote, and the text of the program. */
 export interface Envelope {
   readonly members: readonly Member[];
   readonly text: string;

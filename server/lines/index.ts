@@ -1,5 +1,5 @@
 /**
- * What lines mean: which fact of an entry stands in which of their members, whatever a program calls it, and however its lines are written.
+ * The meaning of lines: which fact of an entry stands in which of their members, whatever a program calls it, and however its lines are written.
  * Nothing here does I/O, or knows of files and tables.
  */
 export {

@@ -1,7 +1,7 @@
 import type { Member } from './line.ts';
 import { membersOf } from './members.ts';
 
-/** What a line of JSON says, or why it cannot be read. */
+/** The members of a line of JSON, or the reason why it cannot be read. */
 export type JsonLine =
   | { readonly members: readonly Member[]; readonly repaired: boolean }
   | { readonly reason: string };

@@ -10,7 +10,7 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET] = [0x7b, 0x7d, 0x5b];
 const [SPACE, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E, LOWER_X] = [
   0x20, 0x2d, 0x2e, 0x30, 0x39, 0x45, 0x65, 0x78,
 ];
-/** What a byte outside of a text may be. Others may be of a fault that can be repaired, such as `None`. */
+/** Kinds of bytes outside of a text. Others may be of a fault that can be repaired, such as `None`. */
 const [OTHER, BLANK, BETWEEN, TEXT, OPENS, CLOSES, NUMBER] = [0, 1, 2, 3, 4, 5, 6];
 const KINDS = new Uint8Array(256).fill(OTHER);
 for (const [kind, bytes] of [

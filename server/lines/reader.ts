@@ -42,7 +42,7 @@ export function createReader({
   now = Date.now,
 }: ReaderOptions): LineReader {
   const reading = { table, offsetOf, isSupabase, now };
-  /** What `isNormal` goes by. It may be old: then lines are read one by one until the next one renews it. */
+  /** The limit that `isNormal` goes by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
     const row = rowOf(members, reading);
@@ -125,11 +125,11 @@ function isDoubled(members: readonly Member[]): boolean {
 /** How the lines of a source are written. */
 export interface SourceFormats {
   readonly formats: readonly Format[];
-  /** Those of some files: of several patterns that a file has, the last one counts. */
+  /** The formats of some files: of several patterns that a file has, the last one counts. */
   readonly files: readonly { readonly pattern: string; readonly formats: readonly Format[] }[];
 }
 
-/** What the readers of a service are made from, by source. */
+/** Settings that the readers of a service are made from, by source. */
 export interface ReadersOptions {
   readonly lineFormat: Readonly<Record<Source, SourceFormats>>;
   readonly timeZone: Readonly<Record<Source, ZoneOffset>>;

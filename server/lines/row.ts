@@ -7,7 +7,7 @@ import { membersOf, objectOf } from './members.ts';
 import { momentOf, type ZoneOffset } from './moments.ts';
 import { type Severity, severityOf, severityOfStatus } from './severity.ts';
 
-/** What a line means, whatever its format. */
+/** The meaning of a line, whatever its format. */
 export interface Row {
   /** JSON of a text; null if the line has none. */
   readonly id: string | null;
@@ -147,7 +147,7 @@ function candidatesOf(
     if (field && json !== 'null')
       all[field.role].push({
         role: field.role,
-        // What a push says for a line counts more than the line.
+        // The project that a push names counts more than the line's own.
         rank:
           field.rank +
           (field.role === 'project' && after === AROUND ? -AROUND : after) +
@@ -156,7 +156,7 @@ function candidatesOf(
         json,
         own: depth === 1 ? own : null,
       });
-    // Of an array of records, as Logflare's clients write them, the first counts.
+    // The first of an array of records counts, as Logflare's clients write them.
     const object = depth < MOST_SEGMENTS && table.leads(path) ? firstObject(json) : null;
     if (object)
       for (const inner of membersOf(object))

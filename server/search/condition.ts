@@ -20,7 +20,7 @@ export interface SearchWords {
    * stands for a condition that does not. The condition itself is never NULL.
    */
   some(path: readonly string[], test: (text: string) => string, otherwise: string | null): string;
-  /** Whether a text has one of these in it, which are letters, digits, blanks and `:=<>!_`. */
+  /** Tells whether a text has one of these in it, which are letters, digits, blanks and `:=<>!_`. */
   hasOne(text: string, parts: readonly string[]): string;
   /** Whether a text meets a regular expression of RE2. */
   matches(text: string, parameter: string): string;
@@ -266,7 +266,7 @@ function expressionOf(pattern: Pattern, { before, after, written }: Surroundings
   return `(?i)${begin}${patternOf(trimmed(pattern), written)}${end}`;
 }
 
-/** What stands about the sign of a text such as `name: value`, in each letter case; nothing where it may have other forms in JSON. */
+/** Texts about the sign of a text such as `name: value`, in each letter case; nothing where it may have other forms in JSON. */
 function aboutSign([text]: Pattern): string[] {
   const [, before = '', sign = '', after = ''] =
     /(\w)([:=<>!]+ *)(\w?)/.exec(typeof text === 'string' ? text : '') ?? [];

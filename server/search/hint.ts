@@ -60,7 +60,7 @@ function isWord(text: Pattern): boolean {
   return typeof word === 'string' && more.length === 0 && /^[\p{L}\p{N}_]+$/u.test(word);
 }
 
-/** Whether a field has a value whose letter case and whole length matter. */
+/** Tells whether a field has a value whose letter case and whole length matter. */
 function isExact({ path, test }: Field, source: string): boolean {
   const place = placeOf(path, source);
   if ('column' in place && ['severity', 'status', 'event_message'].includes(place.column))

@@ -109,7 +109,7 @@ const INEQUATION = new RegExp(
 /** The selector of a stream in LogQL: `{level="error", app=~"a.*"}`. */
 const MATCHER = `\\s*(${NAMES})\\s*(=~|!~|!=|=)\\s*("(?:[^"\\\\]|\\\\.)*")\\s*`;
 const SELECTOR = new RegExp(`\\{${MATCHER}(?:,${MATCHER})*,?\\s*\\}`, 'uy');
-/** What LogQL keeps lines by: `|= "text"`. */
+/** The filters of LogQL: `|= "text"`. */
 const LINE_FILTER = /(\|=|\|~|!=|!~)\s*(?=")/y;
 const EXISTS = new RegExp(`(_exists_|_missing_):\\s*(${NAMES})(?=[\\s)]|$)`, 'uy');
 const COMPARISON = /[<>]=?/y;
@@ -303,7 +303,7 @@ function shown(text: string, at: number): string {
   return at >= text.length ? 'the end' : JSON.stringify(text.slice(at, at + 20));
 }
 
-/** What a term can begin with. */
+/** Signs that a term can begin with. */
 const BEGINS: readonly Token['kind'][] = ['open', 'not', 'field', 'value', 'regex'];
 
 class Parser {

@@ -40,5 +40,5 @@ select
   {kept}
   {request_columns}
 from looked_into
--- Of a line that is not JSON the scan makes a row of nulls. It is left out here, and found because rows are missing then.
+-- The scan makes a row of nulls of a line that is not JSON. It is left out here, and found because rows are missing then.
 where event_message is not null

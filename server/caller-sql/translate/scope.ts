@@ -16,7 +16,7 @@ export interface Column {
   readonly kind: Kind;
   readonly element?: Kind;
   readonly maxExpansion?: number;
-  /** Whether its bare name means a member of an unnested record first. */
+  /** Its bare name means a member of an unnested record first. */
   readonly isLate?: boolean;
 }
 

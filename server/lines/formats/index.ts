@@ -10,7 +10,7 @@ import { postgresCsv } from './postgres-csv.ts';
 import { syslog } from './syslog.ts';
 import { text } from './text.ts';
 
-/** Which formats the lines of a source may have beside JSON objects, in the order in which they are tried. */
+/** The formats that the lines of a source may have beside JSON objects, in the order in which they are tried. */
 export const LINE_FORMATS = {
   json: [],
   auto: [

@@ -36,7 +36,7 @@ interface Side {
   readonly isSure: boolean;
 }
 
-/** What the head of a line has said so far. */
+/** Facts that the head of a line has told so far. */
 interface Said {
   isDated: boolean;
   hasLevel: boolean;

@@ -16,6 +16,7 @@ export { pattern } from './formats/pattern.ts';
 export { faultOf, isObjectLine, readJson } from './json.ts';
 export type { Format, Member } from './line.ts';
 export { membersOf, objectOf } from './members.ts';
+export { type GradeRole, gradeNames, isOfSupabase } from './metadata-names.ts';
 export { momentOf, momentText, regionOffset, type ZoneOffset } from './moments.ts';
 export {
   createReader,
@@ -24,5 +25,13 @@ export {
   readersOf,
   type SourceFormats,
 } from './reader.ts';
-export { SEVERITY_WORDS, type Severity, severityOf } from './severity.ts';
+export {
+  BY_FOUR,
+  BY_HUNDRED,
+  BY_PRIORITY,
+  BY_TEN,
+  SEVERITY_WORDS,
+  type Severity,
+  severityOf,
+} from './severity.ts';
 export { UTC, zoneNamed } from './zones.ts';

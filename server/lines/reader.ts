@@ -1,10 +1,4 @@
-import {
-  fileMatcher,
-  type LineReader,
-  type ReadLine,
-  type Source,
-  SUPABASE_SOURCES,
-} from '../../ingest/index.ts';
+import { fileMatcher, type LineReader, type ReadLine, type Source } from '../../ingest/index.ts';
 import { withoutColours } from './colours.ts';
 import { entryLines } from './continuation.ts';
 import { envelopeOfEntry } from './envelope.ts';
@@ -13,6 +7,7 @@ import { LINE_FORMATS } from './formats/index.ts';
 import { text } from './formats/text.ts';
 import { beginsObject, type JsonLine, readJson } from './json.ts';
 import { type Format, type Member, textMember } from './line.ts';
+import { isOfSupabase, namesInMetadata } from './metadata-names.ts';
 import type { ZoneOffset } from './moments.ts';
 import { digitsOf, isNormal, normalLine } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
@@ -26,6 +21,8 @@ export interface ReaderOptions {
   readonly formats: readonly Format[];
   /** Lines in the form of Supabase are stored as they are; those of other sources are read by the table. */
   readonly isSupabase: boolean;
+  /** Names that count in `metadata`, spelled so; by default all of the table. */
+  readonly inMetadata?: ReadonlySet<string> | null;
   /** The time, ms; by default that of the machine. */
   readonly now?: () => number;
 }
@@ -39,9 +36,10 @@ export function createReader({
   offsetOf,
   formats,
   isSupabase,
+  inMetadata = null,
   now = Date.now,
 }: ReaderOptions): LineReader {
-  const reading = { table, offsetOf, isSupabase, now };
+  const reading = { table, offsetOf, isSupabase, inMetadata, now };
   /** The limit that `isNormal` goes by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
@@ -143,11 +141,12 @@ export function readersOf(
 ): (source: Source, path: string) => LineReader {
   const ofSource = (source: Source) => {
     const own = fields[source] ?? {};
-    const isOfSupabase = (SUPABASE_SOURCES as readonly Source[]).includes(source);
+    const isSupabase = isOfSupabase(source) && !namesMetadata(own);
     const shared = {
       table: createFieldTable(own),
       offsetOf: timeZone[source] ?? UTC,
-      isSupabase: isOfSupabase && !namesMetadata(own),
+      isSupabase,
+      inMetadata: isSupabase ? namesInMetadata(source) : null,
     };
     const { formats = LINE_FORMATS.json, files = [] } = lineFormat[source] ?? {};
     const pushed = createReader({ ...shared, formats: LINE_FORMATS.json });

@@ -32,6 +32,8 @@ export interface Reading {
   readonly now: () => number;
   /** The lines are of a source of Supabase, whose `event_message` stays a text also where it is an object. */
   readonly isSupabase: boolean;
+  /** Names that count in `metadata`, spelled so; null: all of the table. */
+  readonly inMetadata: ReadonlySet<string> | null;
 }
 
 /** A member that may be one of the facts of a row. */
@@ -79,7 +81,7 @@ function rowWithin(
   around: ReadonlySet<Member> | null,
 ): Row {
   const metadata = members.find(({ name, json }) => name === 'metadata' && isContainer(json));
-  const candidates = candidatesOf(members, metadata ?? null, reading.table, around);
+  const candidates = candidatesOf(members, metadata ?? null, reading, around);
   const message =
     first(candidates.message, messageText) ??
     // An empty text counts where no other one follows.
@@ -129,7 +131,7 @@ function rowWithin(
 function candidatesOf(
   members: readonly Member[],
   metadata: Member | null,
-  table: FieldTable,
+  { table, inMetadata }: Reading,
   around: ReadonlySet<Member> | null,
 ) {
   const all: Record<Role, Candidate[]> = {
@@ -144,7 +146,8 @@ function candidatesOf(
   };
   const add = (path: string, json: string, own: Member | null, depth: number, after: number) => {
     const field = table.find(path);
-    if (field && json !== 'null')
+    const counts = after !== INSIDE || !inMetadata || inMetadata.has(path);
+    if (field && counts && json !== 'null')
       all[field.role].push({
         role: field.role,
         // The project that a push names counts more than the line's own.

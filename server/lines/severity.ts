@@ -69,7 +69,7 @@ const BY_WORD = new Map(
 );
 
 /** The priorities of syslog. */
-const BY_PRIORITY: readonly Severity[] = [
+export const BY_PRIORITY: readonly Severity[] = [
   'fatal',
   'fatal',
   'fatal',
@@ -80,11 +80,11 @@ const BY_PRIORITY: readonly Severity[] = [
   'debug',
 ];
 /** The numbers of OpenTelemetry, four to a word. */
-const BY_FOUR: readonly Severity[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+export const BY_FOUR: readonly Severity[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 /** The numbers of pino and bunyan, ten to a word. */
-const BY_TEN: readonly Severity[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+export const BY_TEN: readonly Severity[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 /** The numbers of Monolog, a hundred to a word. */
-const BY_HUNDRED: readonly Severity[] = ['debug', 'info', 'warn', 'error', 'fatal', 'fatal'];
+export const BY_HUNDRED: readonly Severity[] = ['debug', 'info', 'warn', 'error', 'fatal', 'fatal'];
 
 /** Returns how grave a word or number says that an entry is; null if it says nothing. `isNumber`: the field is one of OpenTelemetry's numbers. */
 export function severityOf(text: string, isNumber = false): Severity | null {

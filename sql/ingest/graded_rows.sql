@@ -1,11 +1,12 @@
--- Rows with `severity` and `status`, of {rows}, which have `found`: what stands in their metadata.
+-- Rows with `severity` and `status`, of {rows}, which have `found`: what stands in their metadata. A status tells the severity where nothing
+-- else does.
 (
-  select *, {severity} as severity, http_status as status
+  select *, coalesce(
+    said,
+    case when status >= 500 then 'error' when status >= 400 then 'warn' when status >= 100 then 'info' end
+  ) as severity
   from (
-    select *, case when regexp_full_match(code, '[1-5]\d\d') then code::smallint end as http_status
-    from (
-      select *, lower({word_found}) as word, {status_found} as code
-      from {rows}
-    )
+    select *, {severity_found} as said, {status_found} as status
+    from {rows}
   )
 )

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   copyFileSync,
   linkSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,11 +12,20 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { allSources } from '../../ingest/index.ts';
-import { eventually, type Service } from '../support/helpers.ts';
-import { faultCase } from './case.ts';
+import {
+  eventually,
+  type Service,
+  withFolder,
+  withService,
+  withStore,
+} from '../support/helpers.ts';
+import { randomOf } from '../support/random.ts';
+import { SAMPLE_SEED } from '../support/sample.ts';
+import { faultCase, LONG } from './case.ts';
 import { holds, ledger, overKill, settles, withSetup } from './setup.ts';
 
 // Without a kill, test/integration/ingest/ shows the same in the test's own process, which costs less.
@@ -34,6 +44,70 @@ const LINES_BEFORE = 4;
 const LONG_TEXT = 'x'.repeat(1500);
 /** So many chances to truncate one while it is being read. */
 const FILES_CUT = 3;
+/** How each entry of several lines begins. */
+const HEAD = '2026-11-20 10:00:00,000 ERROR shop:';
+
+/** Kills while entries of several lines are joined. */
+const KILLS = LONG ? 40 : 4;
+/** The end of a file may go on for longer than a start takes. */
+const PATIENT = { TAILPOND_TEST_WAITS: 'entry=3600s,quiet=3600s' };
+
+describe(`entries of several lines under kill -9, TAILPOND_TEST_SEED=${SAMPLE_SEED}`, () => {
+  faultCase('T44', 'each entry is one row, wherever its file ends when the service is killed', () =>
+    withFolder(async (data) => {
+      const random = randomOf(SAMPLE_SEED);
+      const file = join(data, 'logs/app_logs/app.log');
+      mkdirSync(dirname(file), { recursive: true });
+      const entries: string[] = [];
+      /** Returns the text of some entries, and keeps them. */
+      const more = (count: number) => {
+        const from = entries.length;
+        for (let n = from; n < from + count; n++) {
+          const trace = Array.from({ length: random.below(6) }, (_, i) => `\tat Shop.pay(${i})`);
+          entries.push([`entry ${n}`, ...trace].join('\n'));
+        }
+        return entries
+          .slice(from)
+          .map((entry) => `${HEAD} ${entry}\n`)
+          .join('');
+      };
+      const lines = async (service: Service) => (await ledger(service, 'app_logs')).lines;
+      let rest = '';
+      for (let kill = 0; kill < KILLS; kill++)
+        await withService(
+          data,
+          async (service) => {
+            const text = rest + more(400);
+            // Anywhere, also within a line.
+            const cut = text.length - 1 - random.below(200);
+            rest = text.slice(cut);
+            const before = await lines(service);
+            appendFileSync(file, text.slice(0, cut));
+            if (kill % 2 === 0)
+              await eventually(async () => expect(await lines(service)).to.be.above(before));
+            await service.end('SIGKILL');
+          },
+          { env: PATIENT },
+        );
+      await withService(
+        data,
+        async (service) => {
+          appendFileSync(file, `${rest}${HEAD} the end\n`);
+          await eventually(async () => expect(await lines(service)).to.equal(entries.length));
+        },
+        { env: PATIENT },
+      );
+      await withStore(data, async (store) => {
+        const { rows } = await store.query(
+          'select event_message from app_logs order by rowid',
+          {},
+          { maxRows: 2 * entries.length },
+        );
+        expect(rows.flat()).to.deep.equal(entries);
+      });
+    }),
+  );
+});
 
 describe('files that change between a kill -9 and the next start', () => {
   faultCase(

@@ -2,13 +2,14 @@ import { appendFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../server/config/package-root.ts';
+import { SEVERITY_WORDS } from '../../server/lines/index.ts';
 import { withFolder, withIngest, withStore } from '../support/helpers.ts';
 
 /** More than a run that is settled at once. */
 const ROWS = 33_000;
 const COUNTS =
   "select severity, status, count(*)::int, count(*) filter (id = 'r' || (metadata ->> '$.n'))::int from edge_logs group by all order by all";
-const ALL = { maxRows: 10 };
+const ALL = { maxRows: 20 };
 
 describe('severity and status', () => {
   it('are filled in rows that an earlier version stored, and stay as they are in others', () =>
@@ -70,6 +71,9 @@ describe('severity and status', () => {
           [{ severity: 'x', status: '503' }, {}, 'error'],
           [{ severity: 'x' }, { level: 'y', severityNumber: 9 }, 'info'],
           [{}, { severity: 'x', level: 'info' }, 'info'],
+          [{}, { severity: 'x', level: 'ok' }, 'info'],
+          [{}, { level: 400 }, 'error'],
+          [{}, { level: 'x', status: '503 Service Unavailable' }, 'error'],
           [{ level: 'x' }, {}, null],
         ];
         const text = cases.map(([beside, metadata], n) => {
@@ -84,12 +88,59 @@ describe('severity and status', () => {
             return (await store.query(sql, {}, ALL)).rows.map(([severity]) => severity);
           };
           const wanted = cases.map(([, , severity]) => severity);
-          // A line in the form of Supabase is read as before.
-          if (source === 'auth_logs') wanted[8] = null;
+          // The metadata of Supabase's sources is looked into for few names.
+          if (source === 'auth_logs') wanted[7] = null;
           expect(await severities(), source).to.deep.equal(wanted);
           while ((await store.settling.fill(source, 1)) > 0);
           expect(await severities(), source).to.deep.equal(wanted);
         }
+      }),
+    ));
+
+  it('are the same in lines that are stored as they came, and in those that are read', () =>
+    withFolder((data) =>
+      withIngest(data, async ({ store, write, lines }) => {
+        const levels = [
+          ...Object.values(SEVERITY_WORDS).flat(),
+          ...['WARNING', 'Info', 'nonsense', '', '0', '7', '8', '9', '10', '35', '60', '99'],
+          ...['100', '250', '600', '999', '1000', '-1', '1.5'],
+        ];
+        const statuses = [
+          '99',
+          '100',
+          '200',
+          '404',
+          '599',
+          '600',
+          '404.0',
+          '502 Bad',
+          '2000',
+          'ok',
+        ];
+        const metadata = [
+          ...levels.map((level) => ({ level })),
+          ...levels
+            .filter((level) => /^\d+$/.test(level))
+            .map((level) => ({ level: Number(level) })),
+          ...statuses.map((status) => ({ status })),
+          { level: ['error'] },
+          { level: null, status: 500 },
+        ];
+        // The reader orders what stands in metadata, and the scan of SQL what is in Supabase's form.
+        const text = metadata.map(
+          (each, n) =>
+            `${JSON.stringify({ id: `${n}`, timestamp: '2026-11-20T10:00:00Z', event_message: 'm', metadata: each })}\n`,
+        );
+        const graded = async (source: 'auth_logs' | 'app_logs') => {
+          write(`${source}/a.log`, text.join(''));
+          await lines(text.length, source);
+          const sql = `select metadata::varchar, severity, status from ${source} order by id::int`;
+          return (await store.query(sql, {}, { maxRows: text.length })).rows;
+        };
+        const read = await graded('app_logs');
+        expect(await graded('auth_logs')).to.deep.equal(read);
+        expect(read.slice(0, 1)).to.deep.equal([['{"level":"trace"}', 'trace', null]]);
+        expect(new Set(read.map(([, severity]) => severity)).size).to.equal(7);
       }),
     ));
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allSources, type Batch, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { type Found, metadataFound, REQUEST_COLUMNS } from './metadata-paths.ts';
+import { type Found, metadataFound, metadataGrades, REQUEST_COLUMNS } from './metadata-paths.ts';
 
 export interface IngestStatements {
   /** Makes the rows of several batches at once, in the temporary table `scanned`. */
@@ -72,19 +72,14 @@ export function ingestStatements(
 }
 
 /** Columns of rows that are on their way. */
-const SPARE = ['found', 'word', 'code', 'http_status'];
+const SPARE = ['found', 'said'];
 /** Columns of lines that were read in Node.js, and what they count for. */
 const GRADES =
   'case when is_read then read_severity else severity end as severity, case when is_read then read_status else status end as status';
 const READ = ['is_read', 'read_severity', 'read_status'];
 
 /** What stands in metadata of rows of several sources, in columns: `kind` tells which of them a row is like. */
-const FOUND_BY_KIND = {
-  word_found: 'word_found',
-  priority: 'priority_found',
-  number: 'number_found',
-  status_found: 'status_found',
-} as const;
+const FOUND_BY_KIND = { severity_found: 'severity_found', status_found: 'status_found' } as const;
 const BY_KIND = ['kind', ...Object.values(FOUND_BY_KIND)];
 
 /** Batches whose metadata is asked for the same. */
@@ -111,7 +106,7 @@ function foundByKind(kinds: readonly BatchKind[], rows: string): string {
     `case kind ${kinds.map(({ found }, i) => `when ${i} then ${expression(found)}`).join(' ')} end`;
   const columns = Object.entries(FOUND_BY_KIND).map(
     ([name, column]) =>
-      `${byKind((found) => `coalesce(${found[name as keyof typeof FOUND_BY_KIND]})`)} as ${column}`,
+      `${byKind((found) => found[name as keyof typeof FOUND_BY_KIND])} as ${column}`,
   );
   const kind = kinds.map(({ paths }, i) => `when filename in (${paths.join(', ')}) then ${i}`);
   return `(
@@ -127,23 +122,12 @@ function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words[word] ?? whole);
 }
 
-type Graded = Pick<Found, 'word_found' | 'priority' | 'number' | 'status_found'>;
+type Graded = Pick<Found, 'severity_found' | 'status_found'>;
 
 /** Gives rows with `severity` and `status`, as sql/ingest/graded_rows.sql says. */
 function gradedRows(folder: string): (found: Graded, rows: string) => string {
-  const read = (name: string) => readFileSync(join(folder, `${name}.sql`), 'utf8');
-  const [severity, text] = ['severity', 'graded_rows'].map((name) =>
-    read(name).replaceAll(/^--.*\n/gm, ''),
-  );
-  return (found, rows) => {
-    const { priority, number } = found;
-    const words = { word: 'word', status: 'http_status', priority, number };
-    return fill(text ?? '', {
-      ...found,
-      severity: fill(severity ?? '', words),
-      rows,
-    });
-  };
+  const text = readFileSync(join(folder, 'graded_rows.sql'), 'utf8').replaceAll(/^--.*\n/gm, '');
+  return (found, rows) => fill(text, { ...found, rows });
 }
 
 /**
@@ -153,7 +137,7 @@ function gradedRows(folder: string): (found: Graded, rows: string) => string {
 export function regradedRows(folder: string): (source: Source, from: string) => string {
   const graded = gradedRows(folder);
   return (source, from) => {
-    const found = metadataFound(source);
+    const found = metadataGrades(source);
     const rows = `(
       select
         * rename (severity as kept_severity, status as kept_status),

@@ -1,7 +1,9 @@
+import { createFieldTable } from '../../../lines/fields.ts';
 import { placeOf } from '../../../search/fields.ts';
 import { fieldPath } from '../../../search/query.ts';
 import type { Entry, Json } from './answers.ts';
 
+const TABLE = createFieldTable();
 /** Characters of the members that are shown behind a message. */
 const REST_MAX = 400;
 
@@ -36,7 +38,8 @@ export function restOf({ metadata, event_message: message }: Entry): string {
       return;
     }
     const text = String(value);
-    if (path === 'level' || path === 'severity') return;
+    // The badge of the line shows it.
+    if (TABLE.find(path)?.role === 'severity') return;
     if (text.length > 2 && message.includes(text)) return;
     const part = `${path}=${/[\s="]/.test(text) ? JSON.stringify(text) : text}`;
     parts.push(part);

@@ -9,6 +9,7 @@ import { SETTINGS } from '../../../server/config/settings.ts';
 import { parseQueryFile } from '../../../server/endpoints/query-file.ts';
 import { ERRORS } from '../../../server/errors.ts';
 import type { Parameter } from '../../../server/http/route.ts';
+import { FIELDS } from '../../../server/lines/index.ts';
 import { logflareName } from '../../../server/push/source.ts';
 import { readBlocks } from './markdown.ts';
 
@@ -35,13 +36,25 @@ describe('the docs', () => {
   });
 
   it('list every source with the name that Logflare gives it, and no other', () => {
-    const rows = table('docs/lines.md', '## Sources', 'Kind').map(([, source, named]) => [
+    const rows = table('docs/files.md', '## Sources', 'Kind').map(([, source, named]) => [
       source,
       named,
     ]);
     expect(rows).to.deep.equal(
       allSources().map((source) => [code(source), code(logflareName(source))]),
     );
+  });
+
+  it('list every name of a field, in order', () => {
+    const rows = table('docs/lines.md', '## Fields', 'Column');
+    const columns: Partial<Record<string, string>> = {
+      time: 'timestamp',
+      message: 'event_message',
+    };
+    const expected = Object.entries(FIELDS)
+      .filter(([role]) => role !== 'trace' && role !== 'request')
+      .map(([role, names]) => [code(columns[role] ?? role), names.map(code).join(', ')]);
+    expect(rows).to.deep.equal(expected);
   });
 
   it('list every command', () => {

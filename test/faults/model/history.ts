@@ -261,7 +261,7 @@ async function tell(history: History, data: string, tally: Tally, options: Spawn
         const file = files.putBack(log);
         if (!file) return;
         const { text } = file;
-        // Behind the last proof of what was read nothing tells that it is an older copy ("Which file is it", docs/lines.md): a
+        // Behind the last proof of what was read nothing tells that it is an older copy ("Which file is it", docs/files.md): a
         // quarter of what was read since, and all of it where it is not an older copy.
         const isOlder = old?.met && old.text.startsWith(text) && old.text.length <= 2 * text.length;
         lines.mayBeTwice([isOlder ? { ...file, text: text.slice(text.length * 0.7) } : file]);

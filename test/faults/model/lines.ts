@@ -38,7 +38,7 @@ export interface Line {
  * or if the original was renamed before: the name of the copy is then no rotation of the original's.
  *
  * A header, which several files begin with, is there once at least and once a file at most: a file that is made
- * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", docs/lines.md).
+ * anew with nothing but bytes that were read is the one that was known ("a file is known by what it holds", docs/files.md).
  */
 export class ModelLines {
   private readonly lines = new Map<string, Line>();

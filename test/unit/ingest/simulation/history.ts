@@ -97,7 +97,7 @@ export class Simulation {
     return disk.has(step.name);
   }
 
-  /** A rotated file that a copy is written over has grown if it begins as before ("Which file is it", docs/lines.md). */
+  /** A rotated file that a copy is written over has grown if it begins as before ("Which file is it", docs/files.md). */
   private grows(): boolean {
     // A log that went on under this name is rewritten with its own beginning, and read from its start.
     const text = this.disk.text(LOG);

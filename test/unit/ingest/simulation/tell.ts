@@ -148,7 +148,7 @@ async function tellEach(
   const faults: string[] = [];
   let count = 0;
   for await (const steps of all) {
-    // Without births a file that took the place of another is not told from one that was moved there ("Which file is it", docs/lines.md).
+    // Without births a file that took the place of another is not told from one that was moved there ("Which file is it", docs/files.md).
     if (!births && steps.some((step) => step.do === 'replace')) continue;
     for (const after of waysOf(steps)) {
       count++;

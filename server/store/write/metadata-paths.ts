@@ -32,10 +32,7 @@ export const REQUEST_COLUMNS = ['path', 'host', 'url_base', 'url_query'] as cons
 /** The URL of a row of `edge_logs`. */
 export const URL_OF_ROW = `url_base || coalesce(url_query, '')`;
 
-/**
- * What these columns hold, of members of the request. A URL is in two: what stands before its query is the same in many rows
- * (docs/decisions/0034).
- */
+/** Returns these columns, of members of the request. A URL is in two: its part before the query is the same in many rows (docs/decisions/0034). */
 function requestColumns(member: (name: string) => string): string {
   const [path, host, url] = ['path', 'host', 'url'].map(member);
   // Without a CASE: the engine makes what stands in one anew each time.
@@ -50,8 +47,8 @@ function requestColumns(member: (name: string) => string): string {
 }
 
 /**
- * Columns of lines that are stored as they came; of several sources, null, those that all of them have. Of a source that is not of Supabase no
- * line is: the reader has told its facts.
+ * Columns of lines that are stored as they came; of several sources, null, those that all of them have. The reader reads each line of a source
+ * that is not of Supabase, so nothing is looked for in its metadata.
  */
 export function metadataFound(source: Source | null): Found {
   const members = createMembers();
@@ -97,7 +94,7 @@ function gradesFound(source: Source, { values }: Members) {
 }
 
 function firstOf(values: readonly string[]): string {
-  return `coalesce(null, ${['null', ...values].join(', ')})`;
+  return values.length === 0 ? 'null' : `coalesce(null, ${values.join(', ')})`;
 }
 
 type Members = ReturnType<typeof createMembers>;

@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { type Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
 import { Presets, SingleBar } from 'cli-progress';
+import { KIND_BYTES, kindOf } from '../../ingest/index.ts';
+import { Sequence } from '../push/index.ts';
 import { type Reached, Refused, type Remote, withService } from './service-client.ts';
 import { inWords } from './system-errors.ts';
 import { counted } from './table.ts';
@@ -24,6 +24,7 @@ const LINE_BYTES = 12e6;
 const LINE_TOO_LONG =
   'A line is longer than 12 MB, which cannot be pushed: put the file into the drop folder.';
 const LF = 0x0a;
+const CHUNK_BYTES = 64 * 1024;
 const LOOK_MS = 200;
 /** After this time without a line more, what is still to come is left to the ledger. */
 const STILL_MS = 30_000;
@@ -37,9 +38,12 @@ interface Counts {
 
 /**
  * Sends the lines of files in, one request after the other, and waits until they are stored. Stops at the first that is not
- * taken, and says how many lines were: with `--skip` it goes on there.
+ * taken, and says how many lines were: with `--skip` it goes on there. Returns 1 where all lines were rejected.
  */
-export async function importFiles(files: readonly string[], options: ImportOptions): Promise<0> {
+export async function importFiles(
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<0 | 1> {
   const total = files.reduce((sum, file) => sum + (file === '-' ? 0 : sizeOf(file)), 0);
   const bar = new SingleBar(
     {
@@ -49,7 +53,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     },
     Presets.rect,
   );
-  return withService<0>(options, 'ingests', async ({ ask }) => {
+  return withService<0 | 1>(options, 'ingests', async ({ ask }) => {
     const before = await counts(ask, options.source);
     const begin = performance.now();
     let [read, sent, blank] = [0, 0, 0];
@@ -61,7 +65,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
         const bytes = await bytesOf(file, (count) => {
           read += count;
         });
-        for await (const { lines, count, blanks } of requests(bytes, skip)) {
+        for await (const { lines, count, blanks } of requests(linesOf(bytes), skip)) {
           if (count === 0) continue;
           await push(ask, options, lines);
           sent += count;
@@ -91,7 +95,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
       console.log(
         `${counted(sent, 'line')} sent to ${options.source} in ${summary.seconds} s. Stored meanwhile: ${counted(summary.rows, 'row')}, ${counted(summary.rejected, 'rejected line')}.`,
       );
-    return 0;
+    return summary.rows === 0 && summary.rejected > 0 ? 1 : 0;
   });
 }
 
@@ -101,31 +105,42 @@ function sizeOf(file: string): number {
   return found.size;
 }
 
-/** What a file holds, unpacked if it is gzip, whatever its name; `onRead` is told of the file's own bytes. */
+/** Returns what a file holds, unpacked if it is gzip, whatever its name. `onRead` is told of the file's own bytes. */
 async function bytesOf(file: string, onRead: (count: number) => void): Promise<Readable> {
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      onRead(chunk.length);
-      done(null, chunk);
-    },
-  });
-  const source = file === '-' ? process.stdin : createReadStream(file);
-  const gzip = file === '-' ? false : await isGzip(file);
-  const stages = gzip ? [counted, createGunzip()] : [counted];
-  return stages.reduce<Readable>((from, to) => {
-    from.once('error', (error) => to.destroy(error));
-    return from.pipe(to);
-  }, source);
+  const source: Readable = file === '-' ? process.stdin : createReadStream(file);
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let start = Buffer.alloc(0);
+  for (let isDone = false; start.length < KIND_BYTES && !isDone; ) {
+    const { done = false, value } = await chunks.next();
+    if (!done) start = Buffer.concat([start, value]);
+    isDone = done;
+  }
+  const kind = kindOf(start);
+  // Node.js ends after the first frame of zstd, and drops the others without an error.
+  if (kind && kind.name !== 'gzip')
+    throw new Error(
+      `${file} is packed by ${kind.name}, which cannot be unpacked: unpack it first.`,
+    );
+  const all = Readable.from(
+    (async function* () {
+      for (let chunk = start; chunk; chunk = (await chunks.next()).value) {
+        onRead(chunk.length);
+        yield chunk;
+      }
+    })(),
+    { objectMode: false },
+  );
+  const unpacker = kind?.unpack?.({ chunkSize: CHUNK_BYTES });
+  if (!unpacker) return all;
+  all.once('error', (error) => unpacker.destroy(error));
+  return all.pipe(unpacker);
 }
 
-async function isGzip(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await handle.close();
-  }
+/** Yields the bytes of a file as lines: one a value, whatever stands between values. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const sequence = new Sequence({ hasText: true });
+  for await (const chunk of bytes) yield* sequence.take(chunk);
+  yield* sequence.end();
 }
 
 /** Lines that are still to be left out. */

@@ -58,7 +58,24 @@ function parsedLast<T>(bytes: Buffer, spans: readonly Span[]): T | undefined {
 /** Returns the object at a place. Values of its members may have any type. */
 function parsed<T>(bytes: Buffer, { from, to, values }: Span): T {
   checkValues(values);
-  return JSON.parse(bytes.toString('utf8', from, to));
+  const text = bytes.toString('utf8', from, to);
+  return SNAKE_NAME.test(text) ? (inCamelCase(JSON.parse(text)) as T) : JSON.parse(text);
+}
+
+/** A member such as `"string_value":`. All members of a record, a resource and a scope are fields: names of attributes are values. */
+const SNAKE_NAME = /"[a-z]+_[a-z_]+"\s*:/;
+
+/** Returns a value whose fields have the names of protobuf's JSON. Its parsers read those of the messages, too. */
+function inCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCamelCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [camelCase(name), inCamelCase(each)]),
+  );
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 }
 
 type Walk<T> = Generator<Part, T>;
@@ -79,7 +96,8 @@ function* objectAt(bytes: Buffer, span: Span, fault?: string): Walk<MemberSpan[]
     );
   const members: MemberSpan[] = [];
   const end = yield* children(bytes, { ...span, from }, CLOSE_BRACE, (value, name) => {
-    if (WANTED.includes(name)) members.push({ ...value, name });
+    const field = camelCase(name);
+    if (WANTED.includes(field)) members.push({ ...value, name: field });
     return undefined;
   });
   if (behindBlanks(bytes, end) < span.to) throw new SyntaxError('something behind the end');

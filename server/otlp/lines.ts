@@ -1,3 +1,4 @@
+import { createFieldTable } from '../lines/index.ts';
 import type { AnyValue, KeyValue, LogRecord } from './messages.ts';
 import type { Resource, Scope } from './parts.ts';
 
@@ -6,6 +7,14 @@ type Members = Readonly<Record<string, Json | undefined>>;
 
 /** Values that stand deeper within each other are refused: they are turned into JSON by recursion. */
 const MAX_DEPTH = 100;
+
+/** Names of the texts that can be a message. */
+const TABLE = createFieldTable();
+/** Attributes of OpenTelemetry's conventions that say the same as a message. */
+const MESSAGES: readonly string[] = ['exception.message', 'exception.type'];
+/** The numbers with which OpenTelemetry's severities begin; there are three more of each, such as `ERROR2`. */
+const SEVERITIES = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, ERROR: 17, FATAL: 21 };
+const SEVERITY = /^SEVERITY_NUMBER_(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([234]?)$/;
 
 /** A record that cannot be made a line. */
 export class RecordInvalid extends Error {}
@@ -44,28 +53,64 @@ export function withScope(shared: Shared, scope: Scope | undefined): Shared {
  */
 export function lineOf(given: LogRecord, { texts }: Shared, project: string | null): string {
   const log = objectOf(given);
-  const { body } = log;
-  const message = isAbsent(body) || Object.keys(objectOf(body)).length === 0 ? '' : toJson(body);
-  const isText = typeof message === 'string';
+  const attributes = record(log.attributes);
+  const { message, rest } = saidIn(log.body);
   const entry: Members = {
     timestamp: momentOf(log.timeUnixNano) ?? momentOf(log.observedTimeUnixNano),
     project: project ?? undefined,
-    event_message: isText ? message : JSON.stringify(message),
+    event_message: message || log.eventName || messageIn(attributes),
   };
   const own = JSON.stringify({
     severity_text: log.severityText || undefined,
-    severity_number: log.severityNumber || undefined,
+    severity_number: severityOf(log.severityNumber) || undefined,
     trace_id: log.traceId || undefined,
     span_id: log.spanId || undefined,
     event_name: log.eventName || undefined,
     flags: log.flags || undefined,
     dropped_attributes_count: log.droppedAttributesCount || undefined,
-    attributes: record(log.attributes),
-    body: isText ? undefined : message,
+    attributes,
+    body: rest,
   });
   // The shared texts are written once a resource, however many records it has.
   const metadata = [own.slice(1, -1), ...texts].filter((text) => text !== '').join(',');
   return `${JSON.stringify(entry).slice(0, -1)},"metadata":{${metadata}}}`;
+}
+
+/** Returns the message of a body, and what of it the message does not say. */
+function saidIn(body: AnyValue | null | undefined): { message: string; rest?: Json } {
+  if (isAbsent(body) || Object.keys(objectOf(body)).length === 0) return { message: '' };
+  const said = toJson(body);
+  if (typeof said === 'string') return { message: said };
+  for (const name of ['message', 'msg']) {
+    const { [name]: message, ...rest } = body.kvlistValue ? (said as Record<string, Json>) : {};
+    if (typeof message !== 'string' || message === '') continue;
+    return Object.keys(rest).length > 0 ? { message, rest } : { message };
+  }
+  return { message: JSON.stringify(said), rest: said };
+}
+
+/** Returns the text of the attribute that is most like a message, or of all attributes. */
+function messageIn(attributes: Readonly<Record<string, Json>> | undefined): string {
+  if (!attributes) return '';
+  const rankOf = (name: string): number => {
+    const field = TABLE.find(name);
+    if (field?.role === 'message') return field.rank;
+    const rank = MESSAGES.indexOf(name);
+    return rank < 0 ? Number.POSITIVE_INFINITY : 1000 + rank;
+  };
+  const [best] = Object.entries(attributes)
+    .map(([name, text]) => ({ text, rank: rankOf(name) }))
+    .filter(({ text, rank }) => typeof text === 'string' && text !== '' && Number.isFinite(rank))
+    .sort((a, b) => a.rank - b.rank);
+  return (best?.text as string | undefined) ?? JSON.stringify(attributes);
+}
+
+/** Returns the number of a severity, which the JSON of protobuf may have as text. */
+function severityOf(given: number | string | undefined): number | undefined {
+  if (typeof given !== 'string') return given;
+  const [, name, more] = SEVERITY.exec(given) ?? [];
+  if (name === undefined) return Number(given) || undefined;
+  return SEVERITIES[name as keyof typeof SEVERITIES] + (more ? Number(more) - 1 : 0);
 }
 
 /** Undefined where nothing is in it. */

@@ -21,7 +21,8 @@ export interface LogRecord {
   /** Nanoseconds since the epoch; 0: unknown. */
   readonly timeUnixNano?: string | number;
   readonly observedTimeUnixNano?: string | number;
-  readonly severityNumber?: number;
+  /** In JSON also the name of the number, such as `SEVERITY_NUMBER_ERROR`. */
+  readonly severityNumber?: number | string;
   readonly severityText?: string;
   readonly body?: AnyValue;
   readonly attributes?: readonly KeyValue[];

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { KIND_BYTES, kindOf } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import type { Holding } from './memory.ts';
 
@@ -14,13 +15,13 @@ const CHUNK_BYTES = 64 * 1024;
 /** Memory of a decompressor beside its chunk. */
 const GZIP_BYTES = 64 * 1024;
 /** Brotli's window grows with what it unpacks, up to this. */
-const BROTLI_BYTES = 16 * 1024 * 1024;
+const WINDOW_BYTES = 16 * 1024 * 1024;
 /** Where the length of a body is not known, its buffer begins with this. */
 const FIRST_BYTES = 256 * 1024;
 const LINGER_MS = 5000;
 
 /**
- * Reads a body and unpacks it. Yields chunks of 64 KiB, whatever the pieces that it comes in: a million small buffers would take a hundred
+ * Reads a body and unpacks it, also where only its first bytes say how it is packed. Yields chunks of 64 KiB, whatever the pieces that it comes in: a million small buffers would take a hundred
  * times their bytes. Whoever takes the chunks may change them. Throws `BODY_TOO_LARGE`, `ENCODING_UNKNOWN`,
  * `PUSH_OVERLOADED`, or `REQUEST_INVALID` where it cannot be read.
  */
@@ -28,21 +29,20 @@ export async function* chunksOf(
   request: IncomingMessage,
   holding: Holding,
 ): AsyncGenerator<Buffer, void> {
-  const unpacker = unpackerOf(request.headers['content-encoding']);
   const declared = request.headers['content-length'];
   if (Number(declared) > MAX_SENT_BYTES) throw tooLarge(SENT_LIMIT);
+  const { unpacker, source } = await openBody(request);
   holding.add(Math.min(Number(declared ?? CHUNK_BYTES), CHUNK_BYTES) + (unpacker ? GZIP_BYTES : 0));
-  const source: Readable = unpacker ? unpacked(request, unpacker) : request;
   const maxBytes = unpacker ? MAX_UNPACKED_BYTES : MAX_SENT_BYTES;
   let [size, window] = [0, 0];
   const filling = createFilling(Number(declared ?? CHUNK_BYTES));
   try {
-    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes)
         throw unpacker ? tooLarge(`${maxBytes} bytes unpacked`) : tooLarge(SENT_LIMIT);
       if (unpacker) checkSent(unpacker);
-      if (unpacker?.encoding === 'br' && window < BROTLI_BYTES) {
+      if (unpacker?.hasWindow && window < WINDOW_BYTES) {
         holding.add(chunk.length);
         window += chunk.length;
       }
@@ -51,7 +51,7 @@ export async function* chunksOf(
     if (unpacker) checkSent(unpacker);
     yield* filling.end();
   } catch (error) {
-    throw error instanceof AppError ? error : unreadable(request, error);
+    throw error instanceof AppError ? error : unreadable(request, unpacker, error);
   } finally {
     if (unpacker) request.unpipe(unpacker.stream);
     unpacker?.stream.destroy();
@@ -130,10 +130,13 @@ export function tooLarge(limit: string): AppError {
 
 interface Unpacker {
   readonly stream: ReturnType<typeof createGunzip>;
-  readonly encoding: string;
+  readonly hasWindow: boolean;
+  /** Why the body is taken to be packed so. */
+  readonly reason: string;
 }
 
 const OPTIONS = { chunkSize: CHUNK_BYTES };
+/** Not zstd: Node.js ends after its first frame, and drops the others without an error. */
 const UNPACKERS: Readonly<Record<string, () => Unpacker['stream']>> = {
   gzip: () => createGunzip(OPTIONS),
   deflate: () => createInflate(OPTIONS),
@@ -149,31 +152,103 @@ function isPacked({ headers }: IncomingMessage): boolean {
   return encodingOf(headers['content-encoding']) !== '';
 }
 
-function unpackerOf(header: string | undefined): Unpacker | null {
-  const encoding = encodingOf(header);
-  if (encoding === '') return null;
+interface OpenBody {
+  readonly unpacker: Unpacker | null;
+  /** The bytes, unpacked. */
+  readonly source: AsyncIterable<Buffer>;
+}
+
+/** Looks at how a body is packed, by its header or else by its first bytes. Throws `ENCODING_UNKNOWN`. */
+async function openBody(request: IncomingMessage): Promise<OpenBody> {
+  const encoding = encodingOf(request.headers['content-encoding']);
+  if (encoding !== '') {
+    const unpacker = unpackerOf(encoding, `packed by ${encoding}, as its Content-Encoding says`, [
+      `the Content-Encoding ${Object.keys(UNPACKERS).join(', ')} or none`,
+      JSON.stringify(encoding.slice(0, 100)),
+    ]);
+    return { unpacker, source: withoutEnd(unpacked(request, request, unpacker)) };
+  }
+  const pieces = withoutEnd(request)[Symbol.asyncIterator]();
+  const start = await startOf(request, pieces);
+  const kind = kindOf(start);
+  const rest = rejoined(start, pieces);
+  if (!kind) return { unpacker: null, source: rest };
+  try {
+    const unpacker = unpackerOf(kind.name, `packed by ${kind.name}, as it begins like that`, [
+      `a body that is not packed, or by ${Object.keys(UNPACKERS).join(', ')}`,
+      `one that begins like ${kind.name}`,
+    ]);
+    const packed = Readable.from(rest, { objectMode: false });
+    packed.once('error', (error) => unpacker.stream.destroy(error));
+    return { unpacker, source: withoutEnd(unpacked(request, packed, unpacker)) };
+  } catch (error) {
+    await pieces.return?.();
+    throw error;
+  }
+}
+
+function unpackerOf(
+  encoding: string,
+  reason: string,
+  [expected, got]: readonly [string, string],
+): Unpacker {
   const make = Object.hasOwn(UNPACKERS, encoding) ? UNPACKERS[encoding] : undefined;
-  if (make) return { stream: make(), encoding };
-  const detail = `Expected the Content-Encoding ${Object.keys(UNPACKERS).join(', ')} or none, got ${JSON.stringify(encoding.slice(0, 100))}.`;
-  throw new AppError('ENCODING_UNKNOWN', { detail });
+  if (make) return { stream: make(), hasWindow: encoding === 'br', reason };
+  throw new AppError('ENCODING_UNKNOWN', { detail: `Expected ${expected}, got ${got}.` });
+}
+
+/** The pieces of a stream, which is not destroyed when a reader stops. */
+function withoutEnd(stream: Readable): AsyncIterable<Buffer> {
+  return stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
+/** Reads pieces until they tell how the body is packed, or end. */
+async function startOf(request: IncomingMessage, pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  try {
+    while (start.length < KIND_BYTES) {
+      const { done, value } = await pieces.next();
+      if (done) break;
+      start = start.length === 0 ? value : Buffer.concat([start, value]);
+    }
+  } catch (error) {
+    throw unreadable(request, null, error);
+  }
+  return start;
+}
+
+async function* rejoined(
+  start: Buffer,
+  pieces: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  try {
+    if (start.length > 0) yield start;
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
 }
 
 /** `pipe` alone would leave a reader waiting for ever when the client has gone. */
-function unpacked(request: IncomingMessage, { stream }: Unpacker): Readable {
+function unpacked(request: IncomingMessage, packed: Readable, { stream }: Unpacker): Readable {
   request.once('close', () => {
     if (!request.complete) stream.destroy(new Error('aborted'));
   });
-  return request.pipe(stream);
+  return packed.pipe(stream);
 }
 
 function checkSent({ stream }: Unpacker): void {
   if (stream.bytesWritten > MAX_SENT_BYTES) throw tooLarge(SENT_LIMIT);
 }
 
-function unreadable(request: IncomingMessage, cause: unknown): AppError {
-  const encoding = request.headers['content-encoding'];
-  const detail = !request.complete
-    ? 'The client has gone.'
-    : `Expected the body to be packed by ${encoding}, as its Content-Encoding says, got something else.`;
+function unreadable(request: IncomingMessage, unpacker: Unpacker | null, cause: unknown): AppError {
+  const detail =
+    !request.complete || !unpacker
+      ? 'The client has gone.'
+      : `Expected the body to be ${unpacker.reason}, got something else.`;
   return new AppError('REQUEST_INVALID', { detail, cause });
 }

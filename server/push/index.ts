@@ -10,6 +10,7 @@ import { takeLines } from './take-lines.ts';
 
 export { createDoor, type Door, type PushedBody } from './door.ts';
 export type { PushedLines } from './pushed-lines.ts';
+export { Sequence } from './sequence.ts';
 export { openPushFiles, type PushFiles } from './spool.ts';
 export { recoverSpool, startSpoolCleanup as startRemoval } from './spool-cleanup.ts';
 export { isPushPath } from './spool-file.ts';
@@ -80,6 +81,7 @@ function takesPushes({ door, formats, maxLine }: PushDeps) {
         const project = projectOf(request.url, pin);
         await takeLines(body, {
           areLines,
+          hasText: named !== null && (formats[named]?.formats ?? []).length > 0,
           wanted: named === null ? PARAMETERS : [],
           maxLine,
           destination(texts) {

@@ -183,6 +183,41 @@ describe('OTLP/HTTP', () => {
       }),
     ));
 
+  it('finds a message in records without a text as their body, and reads names in snake case', () =>
+    withFolder((data) =>
+      withService(data, async (service) => {
+        const text = (string_value: string) => ({ string_value });
+        const log_records = [
+          { event_name: 'user.login', attributes: [{ key: 'a_b', value: text('c') }] },
+          { attributes: [{ key: 'exception.message', value: text('it broke') }] },
+          { attributes: [{ key: 'n', value: { int_value: '7' } }] },
+          {
+            severity_number: 'SEVERITY_NUMBER_ERROR2',
+            body: {
+              kvlist_value: {
+                values: [
+                  { key: 'msg', value: text('paid') },
+                  { key: 'order', value: { int_value: 7 } },
+                ],
+              },
+            },
+          },
+        ];
+        const answer = await send(service, { resource_logs: [{ scope_logs: [{ log_records }] }] });
+        expect([answer.status, await answer.json()]).to.deep.equal([200, {}]);
+        const entries = await entriesOf(service, 'app_logs', 4);
+        const of = (message: string) => entries.find((entry) => entry.event_message === message);
+        expect(of('user.login')?.metadata).to.deep.equal({
+          event_name: 'user.login',
+          attributes: { a_b: 'c' },
+        });
+        expect(of('it broke')?.metadata).to.have.property('attributes');
+        expect(of('{"n":7}')?.metadata).to.deep.equal({ attributes: { n: 7 } });
+        expect(of('paid')).to.deep.include({ severity: 'error' });
+        expect(of('paid')?.metadata).to.deep.equal({ severity_number: 18, body: { order: 7 } });
+      }),
+    ));
+
   it('keeps a token to its project, and refuses what is not a request of OTLP in OTLP’s form', () =>
     withFolder(async (data) => {
       const tokens = tokenFile(data);

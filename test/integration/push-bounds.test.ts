@@ -46,8 +46,9 @@ const inRecord = (value: Buffer) => field(1, field(2, field(2, value)));
 /** Every way in, with more elements than a body may have, and some that hold them where they are not lines. */
 const BODIES: Readonly<Record<string, Sent>> = {
   'an array of events': json('/api/logs/app_logs', array('{}')),
-  'an array of numbers': json('/api/logs/app_logs', array('7')),
-  'an array of nothing': json('/api/logs/app_logs', array('')),
+  // In a source that takes text, they are a line of text.
+  'an array of numbers': json('/api/logs/auth_logs', array('7')),
+  'an array of nothing': json('/api/logs/auth_logs', array('')),
   'events in `batch`': json('/api/logs/app_logs', `{"batch":${array('{}')}}`),
   'events with a default project': json('/api/logs/app_logs?project=p', array('{}')),
   NDJSON: json('/api/logs/app_logs', '{}\n'.repeat(MANY), 'application/x-ndjson'),

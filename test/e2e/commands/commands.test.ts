@@ -42,7 +42,7 @@ async function run(
     env = {},
     input = '',
     files,
-  }: { env?: Record<string, string>; input?: string; files?: number } = {},
+  }: { env?: Record<string, string>; input?: string | Buffer; files?: number } = {},
 ): Promise<Ran> {
   const child = start(data, args, env, files);
   let [out, err] = ['', ''];
@@ -102,6 +102,28 @@ function sameCases(withData: (action: (data: string) => Promise<void>) => Promis
         expect(asked.err).to.match(/^4 rows; the last entry was stored: 20/m);
         const searched = await run(data, ['search', 'auth_logs', '--json', 'message', 'b']);
         expect(JSON.parse(searched.out)).to.include({ id: 'b' });
+      }),
+    ));
+
+  it('imports a sequence of objects, however they are parted and packed, and fails where nothing is a row', () =>
+    withData((data) =>
+      withFolder(async (files) => {
+        const write = (name: string, bytes: string | Buffer) => {
+          writeFileSync(join(files, name), bytes);
+          return join(files, name);
+        };
+        const pretty = ['a', 'b'].map((id) => JSON.stringify(JSON.parse(line(id)), null, 2));
+        const args = ['import', '--source', 'auth_logs', '--json'];
+        const parted = write('parted', `${pretty.join('\n')}${line('c').trim()}[${line('d')}]`);
+        const imported = await run(data, [...args, parted, '-'], { input: gzipSync(line('e')) });
+        expect(imported.code, imported.err).to.equal(0);
+        expect(JSON.parse(imported.out)).to.include({ lines: 5, rows: 5, rejected: 0 });
+        const nothing = await run(data, [...args, write('text', 'no object\n7\n')]);
+        expect(nothing.code).to.equal(1);
+        expect(JSON.parse(nothing.out)).to.include({ lines: 2, rows: 0, rejected: 2 });
+        const zip = await run(data, [...args, write('zip', 'PK\x03\x04more')]);
+        expect(zip).to.include({ code: 1 });
+        expect(zip.err).to.include('is packed by zip, which cannot be unpacked');
       }),
     ));
 

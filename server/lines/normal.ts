@@ -3,6 +3,7 @@
  * come in this form. The reader writes others anew in it.
  */
 import { compactJson } from './members.ts';
+import { MOST_PATTERN_BYTES, type Order, orderOf } from './normal-pattern.ts';
 import type { Row } from './row.ts';
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -37,30 +38,63 @@ const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
  * numbers that the engine would write otherwise. A timestamp after `latest` is not in normal form, so that the reader counts it: it is a
  * number of year, month, day, hour, minute and second, two digits each but for the year.
  */
-export function isNormal(block: Buffer, from: number, to: number, latest: number): boolean {
+export type NormalTest = (block: Buffer, from: number, to: number, latest: number) => boolean;
+
+/** Makes the test of the lines of some files. It remembers the order of members of the last line that was looked at byte by byte. */
+export function normalTest(): NormalTest {
+  let usual: Order | null = null;
+  return (block, from, to, latest) => {
+    const isShort = to - from <= MOST_PATTERN_BYTES;
+    if (isShort && usual && matches(usual, block, from, to, latest)) return true;
+    const names = normalNames(block, from, to, latest);
+    if (names && isShort) usual = orderOf(names);
+    return names !== null;
+  };
+}
+
+/** Tells whether a line has this order, and is in normal form. False says nothing. */
+function matches(
+  { start, end }: Order,
+  block: Buffer,
+  from: number,
+  to: number,
+  latest: number,
+): boolean {
+  const line = block.toString('latin1', from, to);
+  start.lastIndex = 0;
+  if (!start.test(line)) return false;
+  const moment = start.lastIndex;
+  end.lastIndex = line.indexOf('"', moment);
+  return isMoment(block, from + moment, from + end.lastIndex, latest) && end.test(line);
+}
+
+/** Returns the names of a line in normal form in their order; null for another line. */
+function normalNames(block: Buffer, from: number, to: number, latest: number): string[] | null {
   let seen = 0;
+  const names: string[] = [];
   let at = from + 1;
   for (;;) {
-    if (block[at] !== QUOTE) return false;
+    if (block[at] !== QUOTE) return null;
     const name = nameAt(block, at + 1);
-    if (name < 0 || seen & (1 << name)) return false;
+    if (name < 0 || seen & (1 << name)) return null;
     seen |= 1 << name;
+    names.push(NAMES[name]?.name ?? '');
     at += 1 + (NAMES[name]?.bytes.length ?? 0);
-    if (block[at++] !== COLON) return false;
+    if (block[at++] !== COLON) return null;
     if (block[at] === SPACE) at++;
     if (name === METADATA) {
       at = endOfMetadata(block, at, to);
     } else {
-      if (block[at] !== QUOTE) return false;
+      if (block[at] !== QUOTE) return null;
       const end = endOfText(block, at, to);
-      if (name === TIMESTAMP && !isMoment(block, at + 1, end - 1, latest)) return false;
-      if (name < MESSAGE && end - at === 2) return false;
+      if (name === TIMESTAMP && !isMoment(block, at + 1, end - 1, latest)) return null;
+      if (name < MESSAGE && end - at === 2) return null;
       at = end;
     }
-    if (at < 0 || at >= to) return false;
+    if (at < 0 || at >= to) return null;
     if (block[at] === CLOSE_BRACE)
-      return at === to - 1 && (seen & NEEDED) === NEEDED && seen <= ALL;
-    if (block[at++] !== COMMA) return false;
+      return at === to - 1 && (seen & NEEDED) === NEEDED && seen <= ALL ? names : null;
+    if (block[at++] !== COMMA) return null;
     if (block[at] === SPACE) at++;
   }
 }

@@ -14,7 +14,7 @@ import { text } from './formats/text.ts';
 import { beginsObject, type JsonLine, readJson } from './json.ts';
 import { type Format, type Member, textMember } from './line.ts';
 import type { ZoneOffset } from './moments.ts';
-import { digitsOf, isNormal, normalLine } from './normal.ts';
+import { digitsOf, type NormalTest, normalLine, normalTest } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
 import { UTC } from './zones.ts';
 
@@ -42,7 +42,8 @@ export function createReader({
   now = Date.now,
 }: ReaderOptions): LineReader {
   const reading = { table, offsetOf, isSupabase, now };
-  /** The limit that `isNormal` goes by. It may be old: then lines are read one by one until the next one renews it. */
+  const isNormal = normalTest();
+  /** The limit that normal lines are told by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
     const row = rowOf(members, reading);
@@ -72,7 +73,7 @@ export function createReader({
     ...(formats.length > 0 && { entry: entryLines }),
     read(entry) {
       // A line that is read here because of its neighbours gives the same row as without them.
-      if (isSupabase && isNormalText(entry, latest)) return asItStands(entry);
+      if (isSupabase && isNormalText(isNormal, entry, latest)) return asItStands(entry);
       const envelope = formats.length > 0 ? envelopeOfEntry(entry) : null;
       const said = envelope ? membersOf(envelope.text, inside) : membersOf(entry, formats);
       if ('reason' in said) return { kind: 'rejected', reason: said.reason };
@@ -98,7 +99,7 @@ function reasonOf(formats: readonly Format[]): string {
   return `it is neither a JSON object nor a line of ${names} (TAILPOND_LINE_FORMAT)`;
 }
 
-function isNormalText(line: string, latest: number): boolean {
+function isNormalText(isNormal: NormalTest, line: string, latest: number): boolean {
   if (!line.startsWith('{')) return false;
   const bytes = Buffer.from(line);
   return isNormal(bytes, 0, bytes.length, latest);

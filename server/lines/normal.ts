@@ -2,6 +2,7 @@
  * Lines in normal form: objects from which rows are stored as they are, in one parallel scan (sql/ingest/rows.sql). Most lines of Supabase
  * come in this form. The reader writes others anew in it.
  */
+import { MOST_DIGITS, MOST_WHOLE_DIGITS } from './digits.ts';
 import { compactJson } from './members.ts';
 import { MOST_PATTERN_BYTES, type Order, orderOf } from './normal-pattern.ts';
 import type { Row } from './row.ts';
@@ -108,6 +109,7 @@ export function normalLine({
   severity,
   status,
   metadata,
+  keepsDigits,
 }: Row): string {
   let line = '{"~":true';
   if (id !== null) line += `,"id":${id}`;
@@ -118,16 +120,11 @@ export function normalLine({
   if (status !== null) line += `,"~status":${status}`;
   // The engine writes JSON anew, and changes digits then: as a text it keeps them.
   if (metadata !== null)
-    line += CHANGES.test(metadata)
-      ? `,"~metadata":${JSON.stringify(compactJson(metadata))}`
-      : `,"metadata":${metadata}`;
+    line += keepsDigits
+      ? `,"metadata":${metadata}`
+      : `,"~metadata":${JSON.stringify(compactJson(metadata))}`;
   return `${line}}\n`;
 }
-
-/** More digits of a fraction, and of a whole number, are not kept by the engine. */
-const [MOST_DIGITS, MOST_WHOLE_DIGITS] = [15, 18];
-/** A number that the engine would write otherwise, or a text that looks like one: 1.10, 1e5, -0, 0.00001, or one of too many digits. */
-const CHANGES = /\d\.\d*0(?!\d)|\d[eE]|-0(?!\.)|(?<!\d)0\.0000|\d{19}|(?=[\d.]{17})\d+\.\d/;
 
 function nameAt(block: Buffer, at: number): number {
   for (let n = 0; n < NAMES.length; n++) {

@@ -16,6 +16,7 @@ import { type Format, type Member, textMember } from './line.ts';
 import type { ZoneOffset } from './moments.ts';
 import { digitsOf, type NormalTest, normalLine, normalTest } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
+import { Shapes } from './shapes.ts';
 import { UTC } from './zones.ts';
 
 export interface ReaderOptions {
@@ -41,12 +42,14 @@ export function createReader({
   isSupabase,
   now = Date.now,
 }: ReaderOptions): LineReader {
-  const reading = { table, offsetOf, isSupabase, now };
+  const shapes = new Shapes(table);
+  const reading = { table, shapes, offsetOf, isSupabase, now };
   const isNormal = normalTest();
   /** The limit that normal lines are told by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
-    const row = rowOf(members, reading);
+    const shape = shapes.of(members);
+    const row = rowOf(members, shape, reading);
     const ahead = now() + FUTURE_MS;
     if (isSupabase) latest = digitsOf(ahead);
     return {
@@ -55,7 +58,7 @@ export function createReader({
       repaired,
       isUndated: row.moment === null,
       isFuture: row.moment !== null && row.moment > ahead * 1000,
-      isDoubled: isDoubled(members),
+      isDoubled: shape.isDoubled,
       undatedForm: row.unreadable,
     };
   };
@@ -78,7 +81,8 @@ export function createReader({
       const said = envelope ? membersOf(envelope.text, inside) : membersOf(entry, formats);
       if ('reason' in said) return { kind: 'rejected', reason: said.reason };
       const outer = envelope?.members ?? [];
-      return rowFrom([...outer, ...renamed(said.members, outer)], said.repaired);
+      const members = outer.length > 0 ? [...outer, ...renamed(said.members, outer)] : said.members;
+      return rowFrom(members, said.repaired);
     },
   };
 }
@@ -115,12 +119,6 @@ function asItStands(line: string): ReadLine {
     isDoubled: false,
     undatedForm: null,
   };
-}
-
-/** A token of one project puts `project` before what the line says. */
-function isDoubled(members: readonly Member[]): boolean {
-  const names = members.map(({ name }) => name).filter((name) => name !== 'project');
-  return new Set(names).size < names.length;
 }
 
 /** How the lines of a source are written. */

@@ -41,27 +41,36 @@ const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
  */
 export type NormalTest = (block: Buffer, from: number, to: number, latest: number) => boolean;
 
-/** Makes the test of the lines of some files. It remembers the order of members of the last line that was looked at byte by byte. */
+/** Lines of one source with and without an id and a project have four orders. */
+const MOST_ORDERS = 4;
+
+/** Makes the test of the lines of some files. It remembers the last orders of members of lines that were looked at byte by byte. */
 export function normalTest(): NormalTest {
-  let usual: Order | null = null;
+  const orders: Order[] = [];
   return (block, from, to, latest) => {
     const isShort = to - from <= MOST_PATTERN_BYTES;
-    if (isShort && usual && matches(usual, block, from, to, latest)) return true;
+    if (isShort && orders.length > 0) {
+      const line = block.toString('latin1', from, to);
+      for (const order of orders) if (matches(order, line, block, from, latest)) return true;
+    }
     const names = normalNames(block, from, to, latest);
-    if (names && isShort) usual = orderOf(names);
-    return names !== null;
+    if (!names || !isShort) return names !== null;
+    const order = orderOf(names);
+    if (orders.includes(order)) return true;
+    orders.unshift(order);
+    orders.length = Math.min(orders.length, MOST_ORDERS);
+    return true;
   };
 }
 
-/** Tells whether a line has this order, and is in normal form. False says nothing. */
+/** Tells whether a line, which begins at `from`, has this order and is in normal form. False says nothing. */
 function matches(
   { start, end }: Order,
+  line: string,
   block: Buffer,
   from: number,
-  to: number,
   latest: number,
 ): boolean {
-  const line = block.toString('latin1', from, to);
   start.lastIndex = 0;
   if (!start.test(line)) return false;
   const moment = start.lastIndex;

@@ -23,8 +23,10 @@ interface Place {
 export const OTHER_SPELLING = 0.5;
 /** A reader of text sees fewer orders of names at a time. */
 const MOST_SHAPES = 8;
-/** The names of a shape hold the line that they were read from. */
+/** A line of more members makes a shape of its own, which is not kept. */
 const MOST_NAMES = 64;
+/** In V8 a part of a text that has so many characters holds the whole text. */
+const PART_CHARS = 13;
 
 export class Shapes {
   readonly #table: FieldTable;
@@ -45,7 +47,7 @@ export class Shapes {
   }
 
   #make(members: readonly Member[]): Shape {
-    const names = members.map(({ name }) => name);
+    const names = members.map(({ name }) => apart(name));
     const places = newRoles<Place>();
     const leading: number[] = [];
     for (const [at, name] of names.entries()) {
@@ -61,6 +63,12 @@ export class Shapes {
     const counted = names.filter((name) => name !== 'project');
     return { names, places, leading, isDoubled: new Set(counted).size < counted.length };
   }
+}
+
+/** Returns a name without the line that it is a part of, which may have megabytes. */
+function apart(name: string): string {
+  if (name.length < PART_CHARS) return name;
+  return Buffer.from(name, 'utf16le').toString('utf16le');
 }
 
 /** Returns an empty list for each role. */

@@ -175,7 +175,10 @@ function severityAt(head: string, at: number, isDated: boolean) {
   const sign = head[at + 1] === ' ' ? SIGNS[head[at] ?? ''] : undefined;
   if (sign) return { text: sign, end: at + 1, isPlain: true, channel: null };
   const found = leadingSeverity(head, at);
-  if (found) return { ...found, channel: null };
+  if (found) {
+    const { text, end, isPlain } = found;
+    return { text, end, isPlain, channel: null };
+  }
   const channel = matchAt(CHANNEL, head, at);
   const { level = '', channel: name = '' } = channel?.groups ?? {};
   if (channel && leadingSeverity(`${level}:`))
@@ -196,24 +199,14 @@ function sideAt(
   const isFull = isDated && hasLevel;
   const sign = head[at] ?? '';
   const isBracket = sign === '[' || sign === '(';
-  const side = (pattern: RegExp, name: string, isSure: boolean): Side | null => {
-    const found = matchAt(pattern, head, at);
-    // A pattern has one group, or two of which one matches.
-    return (
-      found && {
-        member: memberOf(name, found[1] ?? found[2] ?? found[0]),
-        end: at + found[0].length,
-        isSure,
-      }
-    );
-  };
+  const mayBePid = isBracket || (sign >= '0' && sign <= '9');
   const tag =
-    side(PID, 'pid', isBegun && isBracket) ??
+    (mayBePid ? side(PID, head, at, 'pid', isBegun && isBracket) : null) ??
     (isBracket
-      ? side(TAG, 'tag', isBegun && (before === 0 || isFull))
-      : (side(ERLANG, 'process', isBegun) ??
-        side(CALLER, 'caller', isFull) ??
-        (head.includes('{', at) ? side(SPAN, 'span', isFull) : null)));
+      ? side(TAG, head, at, 'tag', isBegun && (before === 0 || isFull))
+      : ((sign === '<' ? side(ERLANG, head, at, 'process', isBegun) : null) ??
+        side(CALLER, head, at, 'caller', isFull) ??
+        (head.includes('{', at) ? side(SPAN, head, at, 'span', isFull) : null)));
   if (tag) return tag;
   const named = matchAt(NAME, head, at);
   const [whole = '', name = '', separator = ''] = named ?? [];
@@ -228,8 +221,22 @@ function sideAt(
         separator.trimEnd().length,
       isSure: isFull,
     };
-  if (isFull) return side(DOTTED, 'logger', false);
-  return isDated && before < 2 ? side(BARE, 'logger', false) : null;
+  if (isFull) return side(DOTTED, head, at, 'logger', false);
+  return isDated && before < 2 ? side(BARE, head, at, 'logger', false) : null;
+}
+
+/** Returns the part that a pattern matches. It has one group, or two of which one matches, or none. */
+function side(
+  pattern: RegExp,
+  head: string,
+  at: number,
+  name: string,
+  isSure: boolean,
+): Side | null {
+  const found = matchAt(pattern, head, at);
+  if (!found) return null;
+  const value = found[1] ?? found[2] ?? found[0];
+  return { member: memberOf(name, value), end: at + found[0].length, isSure };
 }
 
 function memberOf(name: string, value: string): Member {

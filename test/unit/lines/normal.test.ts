@@ -26,7 +26,16 @@ const LINES = [
 const PARTS = [
   ...['"', '\\', ',', ':', '{', '}', '[', ']', ' ', '\t', '\u0001', '0', '1', '-', '.', 'e', 'E'],
   ...['\\x22', '\\"', ',}', ',]', '1.10', '1e5', '-0', '00', '0.00001', '0.0001', '1.5', '-1.25'],
-  ...['12345678901234567890', '123456789012345678', '0.1234567890123456', '1.123', 'None', 'NaN'],
+  ...[
+    '12345678901234567890',
+    '123456789012345678',
+    '0.1234567890123456',
+    '1.123',
+    '1795168800.12345',
+    '12345.1234567891',
+    'None',
+    'NaN',
+  ],
   ...['true', '"id":"2",', '"x":1,', ',"x":1', ',"id":"2"', '"metadata":{},', '[[[[[[[[1]]]]]]]]'],
 ];
 
@@ -58,6 +67,15 @@ describe('lines in normal form', () => {
     expect(isNormal(warm, line.replace('"metadata":{', '"metadata":{},"metadata":{'))).to.equal(
       false,
     );
+  });
+
+  it('may have another order each', () => {
+    const warm = newReader();
+    for (let n = 0; n < 50; n++) {
+      const line = LINES[n % LINES.length] ?? '';
+      expect(isNormal(warm, line), line).to.equal(true);
+      expect(isNormal(warm, line.replace(/\}$/, ',"event_message":""}')), line).to.equal(false);
+    }
   });
 
   it('are told by the moment of each of them', () => {

@@ -66,8 +66,10 @@ export interface OpenBatch {
   room(): number;
   /** What it leaves to the next one. */
   left(): Space;
-  /** Copies whole lines, newline included, that begin at `offset` of `file`. */
-  stage(bytes: Uint8Array, file: string, offset: number): Promise<void>;
+  /** Copies whole lines, newline included, that begin at `offset` of `file`. Returns null if that is done at once. */
+  stage(bytes: Uint8Array, file: string, offset: number): Promise<void> | null;
+  /** As `stage`, of a line that was written anew and has so many bytes. */
+  stageText(text: string, bytes: number, file: string, offset: number): Promise<void> | null;
   reject(line: RejectedLine): void;
   /** Notes what a file is once the batch is stored. */
   file(state: FileState): void;
@@ -99,6 +101,13 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
       if (last.undatedForm) forms.add(last.undatedForm, 1);
     }
     last = null;
+  };
+
+  const noteSlice = (path: string, offset: number) => {
+    const last = slices.at(-1);
+    const follows =
+      last !== undefined && last.file === path && last.offset - last.staged === offset - file.size;
+    if (!follows) slices.push({ file: path, offset, staged: file.size });
   };
 
   const batch: OpenBatch = {
@@ -139,14 +148,13 @@ export function openBatch(source: Source, file: StagingFile, space: Space): Open
         rejectedBytes: space.rejectedBytes - rejectedBytes,
       };
     },
-    async stage(bytes, path, offset) {
-      const last = slices.at(-1);
-      const follows =
-        last !== undefined &&
-        last.file === path &&
-        last.offset - last.staged === offset - file.size;
-      if (!follows) slices.push({ file: path, offset, staged: file.size });
-      await file.write(bytes);
+    stage(bytes, path, offset) {
+      noteSlice(path, offset);
+      return file.write(bytes);
+    },
+    stageText(text, bytes, path, offset) {
+      noteSlice(path, offset);
+      return file.writeText(text, bytes);
     },
     reject(line) {
       last = null;

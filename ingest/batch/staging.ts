@@ -39,7 +39,10 @@ export interface StagingFile {
   readonly path: string;
   /** Bytes written so far. */
   readonly size: number;
-  write(bytes: Uint8Array): Promise<void>;
+  /** Returns null if the bytes are taken at once. */
+  write(bytes: Uint8Array): Promise<void> | null;
+  /** Writes a text of so many bytes of UTF-8. Returns null if it is taken at once. */
+  writeText(text: string, bytes: number): Promise<void> | null;
   /** Forgets all but the first `size` bytes. */
   cut(size: number): void;
   /** The bytes are in the file from then on. */
@@ -72,23 +75,31 @@ function stagingFile(path: string): StagingFile {
   };
   const flush = () => append(held.subarray(0, size - flushed));
 
+  const write = (bytes: Uint8Array): Promise<void> | null => {
+    if (size - flushed + bytes.length <= AT_ONCE_BYTES) {
+      held.set(bytes, size - flushed);
+      size += bytes.length;
+      return null;
+    }
+    return guarded(async () => {
+      await flush();
+      if (bytes.length > AT_ONCE_BYTES) await append(bytes);
+      else held.set(bytes);
+      size += bytes.length;
+    });
+  };
+
   return {
     path,
     get size() {
       return size;
     },
-    write: (bytes) => {
-      if (size - flushed + bytes.length <= AT_ONCE_BYTES) {
-        held.set(bytes, size - flushed);
-        size += bytes.length;
-        return HELD;
-      }
-      return guarded(async () => {
-        await flush();
-        if (bytes.length > AT_ONCE_BYTES) await append(bytes);
-        else held.set(bytes);
-        size += bytes.length;
-      });
+    write,
+    writeText: (text, bytes) => {
+      if (size - flushed + bytes > AT_ONCE_BYTES) return write(Buffer.from(text));
+      held.write(text, size - flushed);
+      size += bytes;
+      return null;
     },
     cut(to) {
       size = to;
@@ -106,5 +117,3 @@ function stagingFile(path: string): StagingFile {
       }),
   };
 }
-
-const HELD = Promise.resolve();

@@ -44,7 +44,8 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
   const hasNuls = block.includes(0);
   const room = batch.room();
   const stage = (from: number, to: number) =>
-    from < to && batch.stage(block.subarray(from, to), place.file, place.offset + from);
+    from < to ? batch.stage(block.subarray(from, to), place.file, place.offset + from) : null;
+  const texts = new LineTexts(block);
   let unstaged = 0;
   let start = 0;
   let isHeld = false;
@@ -79,7 +80,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       newline - start <= place.maxLine &&
       !isTooDeep(block, start, newline) &&
       place.reader.isNormal(block, start, newline);
-    const end = plain ? newline : entryEnd(block, start, newline, place);
+    const end = plain ? newline : entryEnd(texts, start, newline, place);
     if (end === null) {
       isHeld = true;
       break;
@@ -89,10 +90,13 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
     if (plain && place.budget.takes(length)) {
       batch.count(length);
     } else {
+      const text = clean && end === newline ? texts.known(start) : null;
       const line = block.subarray(start, end);
-      const verdict = judge(line, place, place.continues && start === 0, clean);
+      const verdict = judge(line, text, place, place.continues && start === 0, clean);
       const first = start + verdict.first;
-      await stage(unstaged, start);
+      // A promise takes longer than a short line.
+      const staging = stage(unstaged, start);
+      if (staging) await staging;
       unstaged = verdict.kind === 'whole' ? first : end + 1;
       if (verdict.kind === 'rejected') {
         const { reason, length, line } = verdict;
@@ -104,7 +108,9 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       if (verdict.kind === 'rewritten') {
         if (verdict.repaired) batch.repaired++;
         if (verdict.isUndated) batch.undated++;
-        await batch.stage(verdict.text, place.file, place.offset + first);
+        const { text, bytes } = verdict;
+        const staging = batch.stageText(text, bytes, place.file, place.offset + first);
+        if (staging) await staging;
       }
     }
     start = end + 1;
@@ -114,22 +120,48 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
   return { bytes: start, isHeld };
 }
 
+/** Returns the texts of lines of a block. A line is asked for twice: as one that may go on an entry, and as the first of its own. */
+class LineTexts {
+  readonly block: Buffer;
+  #last = { start: -1, text: '' };
+  #before = this.#last;
+
+  constructor(block: Buffer) {
+    this.block = block;
+  }
+
+  of(start: number, newline: number): string {
+    if (start !== this.#last.start) {
+      this.#before = this.#last;
+      this.#last = { start, text: this.block.toString('utf8', start, newline) };
+    }
+    return this.#last.text;
+  }
+
+  /** Returns the text of the line at `start` if it is one of the last two that were asked for. */
+  known(start: number): string | null {
+    if (start === this.#before.start) return this.#before.text;
+    return start === this.#last.start ? this.#last.text : null;
+  }
+}
+
 /** Returns where the entry ends that begins with the line from `start` to `newline`: there, or at a later newline. Null if it may go on behind the block. */
 function entryEnd(
-  block: Buffer,
+  texts: LineTexts,
   start: number,
   newline: number,
   { reader, maxLine, continues, isLast, behind }: Place,
 ): number | null {
   if (!reader.entry || (continues && start === 0)) return newline;
+  const { block } = texts;
   const blanks = leadingBlanks(block, start, newline);
-  const entry = start + blanks < newline && reader.entry(block.toString('utf8', start, newline));
+  const entry = start + blanks < newline && reader.entry(texts.of(start, newline));
   if (!entry) return newline;
   let end = newline;
   for (let at = newline + 1; at < block.length; ) {
     const next = block.indexOf(NEWLINE, at);
     if (at + leadingBlanks(block, at, next) < next) {
-      if (next - start > maxLine || !entry.goesOn(block.toString('utf8', at, next))) return end;
+      if (next - start > maxLine || !entry.goesOn(texts.of(at, next))) return end;
       end = next;
     }
     at = next + 1;
@@ -162,11 +194,20 @@ export function lastLine(text: Buffer): Buffer {
 type Verdict =
   | { kind: 'blank'; first: number }
   | { kind: 'whole'; first: number }
-  | { kind: 'rewritten'; first: number; text: Buffer; repaired: boolean; isUndated: boolean }
+  | {
+      kind: 'rewritten';
+      first: number;
+      text: string;
+      bytes: number;
+      repaired: boolean;
+      isUndated: boolean;
+    }
   | { kind: 'rejected'; first: number; reason: string; length: number; line: Buffer };
 
+/** `known`: the text of the line, where it is known and valid UTF-8. */
 function judge(
   line: Buffer,
+  known: string | null,
   { maxLine, reader, budget }: Place,
   continues: boolean,
   clean: boolean,
@@ -188,15 +229,18 @@ function judge(
   if (line[first] === OPEN_BRACE && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
   const isNormal = clean && line[first] === OPEN_BRACE && reader.isNormal(line, first, end);
   if (isNormal) return budget.takes(end - first) ? { kind: 'whole', first } : rejected(TOO_MUCH);
-  const { text: whole, repaired } = repair(line.subarray(first, end), clean);
-  const read = reader.read(whole.replaceAll('\r\n', '\n'));
+  const isKnown = known !== null && first === 0 && end === line.length;
+  const { text: whole, repaired } = isKnown
+    ? { text: known, repaired: false }
+    : repair(line.subarray(first, end), clean);
+  const read = reader.read(whole.includes('\r\n') ? whole.replaceAll('\r\n', '\n') : whole);
   if (read.kind === 'rejected') return rejected(read.reason);
-  const text = Buffer.from(read.text);
+  const { text, isUndated } = read;
+  const bytes = Buffer.byteLength(text);
   // A text in an object has escapes, which the line itself does not have.
-  if (text.length > LEAST_LIMIT + 2 * maxLine) return rejected(tooLong(maxLine));
-  if (!budget.takes(text.length)) return rejected(TOO_MUCH);
-  const { isUndated } = read;
-  return { kind: 'rewritten', first, text, repaired: repaired || read.repaired, isUndated };
+  if (bytes > LEAST_LIMIT + 2 * maxLine) return rejected(tooLong(maxLine));
+  if (!budget.takes(bytes)) return rejected(TOO_MUCH);
+  return { kind: 'rewritten', first, text, bytes, repaired: repaired || read.repaired, isUndated };
 }
 
 /** Names and marks of a line in normal form take less. */

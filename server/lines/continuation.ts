@@ -3,7 +3,7 @@
  * keeps no line.
  */
 import type { EntryLines } from '../../ingest/index.ts';
-import { envelopeHead } from './envelope.ts';
+import { type EnvelopeHead, envelopeHead } from './envelope.ts';
 import { isPostgresPart } from './formats/postgres.ts';
 import { beginsCsvEntry } from './formats/postgres-csv.ts';
 import { HEAD_CHARS, leadingMoment, leadingSeverity } from './leading.ts';
@@ -27,6 +27,7 @@ const TRACE_LINES = [
   /^[}\])]{1,10}[,;]?$/,
   NODE_END,
 ];
+const TRACE_LINE = anyOf(TRACE_LINES);
 /** Behind an entry of an error these go on it, too: the error that Node prints, and Go's frames by name alone. */
 const ERROR_LINES = [
   /^(?:[A-Z]\w{0,60})?(?:Error|Exception)(?: \[\w{1,60}\])?: \S/,
@@ -50,15 +51,25 @@ const BEGINNINGS: readonly (readonly [RegExp, State])[] = [
   [/^(?:file:\/\/)?(?:[A-Za-z]:)?[/\\][^\s:]{1,200}\.[cm]?[jt]sx?:\d{1,7}$/, 'node'],
   [/^thread '[^']{0,100}'(?: \(\d+\))? panicked at /, 'rust'],
 ];
+const BEGINNING = anyOf(BEGINNINGS.map(([pattern]) => pattern));
 /** Go's frames, `main.main()` and `main.(*T).set(...)`, and its last words. */
 const GO_LINE = /^(?:[\w.$/*()[\]{}%~·-]{1,250}\(|exit status \d+$|\[signal )/;
+
+/** Returns one expression for several, which takes less time than each by itself. */
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => `(?:${source})`).join('|'));
+}
 
 /** Says whether a line goes on the entry before it, by itself. A line that begins with a moment, a severity or `{` does not. */
 export function continues(line: string): boolean {
   const head = line.slice(0, HEAD_CHARS);
+  return continuesBy(head, beginsEntry(head));
+}
+
+function continuesBy(head: string, begins: boolean): boolean {
   if (isPostgresPart(head) || BOX.test(head)) return true;
-  if (beginsEntry(head)) return false;
-  return INDENTED.test(head) || TRACE_LINES.some((trace) => trace.test(head));
+  if (begins) return false;
+  return INDENTED.test(head) || TRACE_LINE.test(head);
 }
 
 /** Returns the lines of an entry that begins with `first`; null if that is a whole object. Envelopes are looked into. */
@@ -68,18 +79,39 @@ export function entryLines(first: string): EntryLines | null {
   if (!envelope && first[0] === '{') return first.trimEnd() === '{' ? objectLines() : null;
   // An object that a program wrote is whole.
   if (envelope && !envelope.isPart && envelope.text[0] === '{') return null;
-  const continuation = new Continuation();
-  continuation.begin(envelope?.text ?? first);
-  let isPart = envelope?.isPart ?? false;
-  return {
-    goesOn(line) {
-      const next = envelopeHead(line);
-      if (envelope && !next) return false;
-      const goesOn = isPart || continuation.next(next?.text ?? line) === 'continues';
-      isPart = next?.isPart ?? false;
-      return goesOn;
-    },
-  };
+  return new TextLines(first, envelope);
+}
+
+/** The lines of an entry of text. */
+class TextLines implements EntryLines {
+  readonly #first: string;
+  readonly #isEnveloped: boolean;
+  #isPart: boolean;
+  /** Most entries end with the next line, for which it is not asked. */
+  #continuation: Continuation | null = null;
+
+  constructor(first: string, envelope: EnvelopeHead | null) {
+    this.#first = envelope?.text ?? first;
+    this.#isEnveloped = envelope !== null;
+    this.#isPart = envelope?.isPart ?? false;
+  }
+
+  goesOn(line: string): boolean {
+    const next = envelopeHead(line);
+    if (this.#isEnveloped && !next) return false;
+    const text = next?.text ?? line;
+    const goesOn = this.#isPart || (!surelyBegins(text) && this.#continues(text));
+    this.#isPart = next?.isPart ?? false;
+    return goesOn;
+  }
+
+  #continues(text: string): boolean {
+    if (!this.#continuation) {
+      this.#continuation = new Continuation();
+      this.#continuation.begin(this.#first);
+    }
+    return this.#continuation.next(text) === 'continues';
+  }
 }
 
 /** An object over several lines ends with a brace at the left edge. */
@@ -109,31 +141,43 @@ function quotedLines(first: string): EntryLines {
 
 /** Follows the lines of one file. Some lines of a trace are known only by those before them, such as `ValueError: x`. */
 export class Continuation {
+  /** The state before the last line, and how that is to be taken. The state after it is made when a line follows. */
   #state: State = 'none';
+  #last: { readonly head: string; readonly isContinued: boolean } | null = null;
   /** There is an entry that a line may go on. */
   #hasEntry = false;
 
   /** Begins an entry with a line, however it looks. */
   begin(line: string): void {
-    this.#state = stateAfter('none', line.slice(0, HEAD_CHARS), false);
+    this.#state = 'none';
+    this.#last = { head: line.slice(0, HEAD_CHARS), isContinued: false };
     this.#hasEntry = true;
   }
 
   /** Takes the next line of the file, without its newline. The first line begins an entry, however it looks. */
   next(line: string): 'begins' | 'continues' {
     const head = line.slice(0, HEAD_CHARS);
+    const begins = beginsEntry(head);
     const isContinued =
-      continues(line) ||
-      (this.#state === 'jul' && JUL_LINE.test(head)) ||
-      (!beginsEntry(head) && this.#goesOn(head));
-    this.#state = stateAfter(this.#state, head, isContinued);
+      continuesBy(head, begins) ||
+      (JUL_LINE.test(head) && this.#stateBefore() === 'jul') ||
+      (!begins && this.#goesOn(head));
+    this.#state = this.#stateBefore();
+    this.#last = { head, isContinued };
     const answer = this.#hasEntry && isContinued ? 'continues' : 'begins';
     this.#hasEntry = true;
     return answer;
   }
 
+  #stateBefore(): State {
+    if (!this.#last) return this.#state;
+    this.#state = stateAfter(this.#state, this.#last.head, this.#last.isContinued);
+    this.#last = null;
+    return this.#state;
+  }
+
   #goesOn(head: string): boolean {
-    const state = this.#state;
+    const state = this.#stateBefore();
     if (BLANK.test(head)) return state !== 'none';
     if (state === 'error') return ERROR_LINES.some((line) => line.test(head));
     if (state === 'go') return GO_LINE.test(head);
@@ -144,12 +188,18 @@ export class Continuation {
 /** Most entries begin so. */
 const USUAL_BEGINNING = /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 
+/** Tells for most lines that they begin an entry, whatever stands before them. */
+function surelyBegins(line: string): boolean {
+  return USUAL_BEGINNING.test(line) && !isPostgresPart(line.slice(0, HEAD_CHARS));
+}
+
 function beginsEntry(head: string): boolean {
   if (head[0] === '{' || USUAL_BEGINNING.test(head)) return true;
   // ` INFO mod: msg`: tracing aligns its words of severity to the right.
   const start = head[0] === ' ' ? 1 : 0;
   // rich leaves the clock out where it is that of the line before.
-  if (/^ {10,12}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {2,5}\S/.test(head)) return true;
+  if (start === 1 && /^ {10,12}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {2,5}\S/.test(head))
+    return true;
   return (
     leadingMoment(head) !== null ||
     /^[IWEF]\d{4} \d\d:/.test(head) ||
@@ -158,7 +208,7 @@ function beginsEntry(head: string): boolean {
 }
 
 function stateAfter(state: State, head: string, isContinued: boolean): State {
-  const begun = BEGINNINGS.find(([pattern]) => pattern.test(head));
+  const begun = BEGINNING.test(head) && BEGINNINGS.find(([pattern]) => pattern.test(head));
   if (begun) return begun[1];
   if (!isContinued && JUL_HEAD.test(head)) return 'jul';
   if (!isContinued && ERROR_WORD.test(head) && beginsEntry(head)) return 'error';

@@ -32,12 +32,15 @@ export function envelopeOf(line: string): Envelope | null {
   };
 }
 
+/** The beginning of the text in an envelope. */
+export type EnvelopeHead = Pick<Envelope, 'text' | 'isPart'>;
+
 /** Characters of a text of Docker that tell whether it goes on an entry. */
 const DOCKER_CHARS = 600;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 /** Returns the beginning of the text in an envelope; null if the line is none. It does not read the whole of an object. */
-export function envelopeHead(line: string): Pick<Envelope, 'text' | 'isPart'> | null {
+export function envelopeHead(line: string): EnvelopeHead | null {
   if (!line.startsWith(DOCKER)) return line[0] === '{' ? null : envelopeOf(line);
   if (!line.includes('"stream":"')) return null;
   const [, escaped = ''] =

@@ -1,5 +1,5 @@
 import type { Member } from './line.ts';
-import { membersOf } from './members.ts';
+import { membersOf, validMembers } from './members.ts';
 
 /** The members of a line of JSON, or the reason why it cannot be read. */
 export type JsonLine =
@@ -8,6 +8,8 @@ export type JsonLine =
 
 /** Reads an object. What is no JSON, but has one meaning alone, is repaired. */
 export function readJson(line: string): JsonLine {
+  const members = validMembers(line);
+  if (members) return { members, repaired: false };
   const fault = faultOf(line);
   if (fault === null) return { members: membersOf(line), repaired: false };
   const repaired = repair(line);

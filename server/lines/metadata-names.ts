@@ -5,7 +5,7 @@ import { FIELDS } from './fields.ts';
 export type GradeRole = 'severity' | 'status';
 
 /**
- * Names that count in the metadata of Supabase's sources, spelled as here, beside `severity`, `level` and `status`. To look for all names of
+ * Names that are looked for in metadata of lines in Supabase's form, spelled as here, beside `severity`, `level` and `status`. To look for all names of
  * the table takes half as long as everything else that is done with such a line (docs/decisions/0029).
  */
 const OF_SUPABASE: Readonly<
@@ -32,13 +32,4 @@ export function gradeNames(source: Source, role: GradeRole): readonly string[] {
   if (!isOfSupabase(source)) return FIELDS[role];
   const names = ['severity', 'level', 'status', ...(OF_SUPABASE[source][role] ?? [])];
   return FIELDS[role].filter((name) => names.includes(name));
-}
-
-/** Returns all names that count in the metadata of a source of Supabase. */
-export function namesInMetadata(source: SupabaseSource): ReadonlySet<string> {
-  return new Set([
-    ...FIELDS.project,
-    ...gradeNames(source, 'severity'),
-    ...gradeNames(source, 'status'),
-  ]);
 }

@@ -96,10 +96,8 @@ export function momentOf(
   offsetOf: ZoneOffset = () => 0,
   now: number | null = null,
 ): number | null {
-  const trimmed = text
-    .trim()
-    .replace(/^\[(.*)\]$/, '$1')
-    .trim();
+  const bare = text.trim();
+  const trimmed = bare[0] === '[' ? bare.replace(/^\[(.*)\]$/, '$1').trim() : bare;
   const usual = ofUsual(trimmed, offsetOf);
   if (usual !== null) return usual;
   if (NUMBER.test(trimmed)) return ofNumber(trimmed);
@@ -120,25 +118,64 @@ export function momentOf(
   return null;
 }
 
-/** Most moments have this form. It is one of FORMS, and read here because it takes a tenth of the time. */
-const USUAL = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z?)$/;
+/** Signs of the usual form, by their place: 2026-11-20T10:00:00. It is one of FORMS, and read here because it takes a tenth of the time. */
+const SIGNS = '0000-00-00T00:00:00';
+const [ZERO, DOT, COMMA, SPACE, UPPER_Z] = [0x30, 0x2e, 0x2c, 0x20, 0x5a];
 
 function ofUsual(text: string, offsetOf: ZoneOffset): number | null {
-  const found = USUAL.exec(text);
-  if (!found) return null;
-  const [, year, month, day, hour, minute, second, fraction = '', zone] = found;
-  const [m, d, h, min, s] = [
-    Number(month),
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  ];
-  // Days that some months do not have, and second 60, are left to the other forms.
-  if (m < 1 || m > 12 || d < 1 || d > 28 || h > 23 || min > 59 || s > 59) return null;
-  const seconds = Date.UTC(Number(year), m - 1, d, h, min, s) * 1000;
-  const local = seconds + Number(fraction.slice(0, 6).padEnd(6, '0'));
-  return within(zone === 'Z' ? local : local - offsetOf(local) * 60_000_000);
+  const { length } = text;
+  if (length < SIGNS.length || length > SIGNS.length + 11) return null;
+  for (let at = 0; at < SIGNS.length; at++) {
+    const code = text.charCodeAt(at);
+    const sign = SIGNS.charCodeAt(at);
+    const fits = sign === ZERO ? isDigit(code) : code === sign || (at === 10 && code === SPACE);
+    if (!fits) return null;
+  }
+  const hasZone = text.charCodeAt(length - 1) === UPPER_Z;
+  const micros = microsIn(text, hasZone ? length - 1 : length);
+  if (micros === null) return null;
+  const [m, d, h] = [twoDigits(text, 5), twoDigits(text, 8), twoDigits(text, 11)];
+  const [min, s] = [twoDigits(text, 14), twoDigits(text, 17)];
+  // Days that the month does not have, and second 60, are left to the other forms.
+  if (m < 1 || m > 12 || d < 1 || d > 31 || h > 23 || min > 59 || s > 59) return null;
+  const start = startOf(twoDigits(text, 0) * 100 + twoDigits(text, 2), m, d);
+  if (start === null) return null;
+  const local = (start + (h * 60 + min) * 60 + s) * 1e6 + micros;
+  return within(hasZone ? local : local - offsetOf(local) * 60_000_000);
+}
+
+/** Returns the microseconds of a fraction behind the seconds, up to `end`; 0 without one, and null for another text. */
+function microsIn(text: string, end: number): number | null {
+  const start = SIGNS.length;
+  if (end === start) return 0;
+  const sign = text.charCodeAt(start);
+  if ((sign !== DOT && sign !== COMMA) || end - start < 2 || end - start > 10) return null;
+  let micros = 0;
+  for (let at = start + 1; at < end; at++) if (!isDigit(text.charCodeAt(at))) return null;
+  for (let at = start + 1; at < start + 7; at++)
+    micros = micros * 10 + (at < end ? text.charCodeAt(at) - ZERO : 0);
+  return micros;
+}
+
+let lastDay: { readonly day: number; readonly start: number | null } = { day: -1, start: null };
+
+/** Returns when a day begins, seconds since the epoch; null if there is no such day. Most moments are of the day of the one before. */
+function startOf(year: number, month: number, date: number): number | null {
+  const day = (year * 100 + month) * 100 + date;
+  if (day === lastDay.day) return lastDay.start;
+  const start = Date.UTC(year, month - 1, date);
+  // A year below 100 is one of the last century to `Date.UTC`, and not to the other forms.
+  const exists = new Date(start).getUTCDate() === date && (year > 99 || date < 29);
+  lastDay = { day, start: exists ? start / 1000 : null };
+  return lastDay.start;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= 0x39;
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
 }
 
 /** Whole digits are read as they stand: nanoseconds have more of them than a double holds. */

@@ -2,7 +2,9 @@
  * Lines in normal form: objects from which rows are stored as they are, in one parallel scan (sql/ingest/rows.sql). Most lines of Supabase
  * come in this form. The reader writes others anew in it.
  */
+import { MOST_DIGITS, MOST_WHOLE_DIGITS } from './digits.ts';
 import { compactJson } from './members.ts';
+import { MOST_PATTERN_BYTES, type Order, orderOf } from './normal-pattern.ts';
 import type { Row } from './row.ts';
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -37,30 +39,72 @@ const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
  * numbers that the engine would write otherwise. A timestamp after `latest` is not in normal form, so that the reader counts it: it is a
  * number of year, month, day, hour, minute and second, two digits each but for the year.
  */
-export function isNormal(block: Buffer, from: number, to: number, latest: number): boolean {
+export type NormalTest = (block: Buffer, from: number, to: number, latest: number) => boolean;
+
+/** Lines of one source with and without an id and a project have four orders. */
+const MOST_ORDERS = 4;
+
+/** Makes the test of the lines of some files. It remembers the last orders of members of lines that were looked at byte by byte. */
+export function normalTest(): NormalTest {
+  const orders: Order[] = [];
+  return (block, from, to, latest) => {
+    const isShort = to - from <= MOST_PATTERN_BYTES;
+    if (isShort && orders.length > 0) {
+      const line = block.toString('latin1', from, to);
+      for (const order of orders) if (matches(order, line, block, from, latest)) return true;
+    }
+    const names = normalNames(block, from, to, latest);
+    if (!names || !isShort) return names !== null;
+    const order = orderOf(names);
+    if (orders.includes(order)) return true;
+    orders.unshift(order);
+    orders.length = Math.min(orders.length, MOST_ORDERS);
+    return true;
+  };
+}
+
+/** Tells whether a line, which begins at `from`, has this order and is in normal form. False says nothing. */
+function matches(
+  { start, end }: Order,
+  line: string,
+  block: Buffer,
+  from: number,
+  latest: number,
+): boolean {
+  start.lastIndex = 0;
+  if (!start.test(line)) return false;
+  const moment = start.lastIndex;
+  end.lastIndex = line.indexOf('"', moment);
+  return isMoment(block, from + moment, from + end.lastIndex, latest) && end.test(line);
+}
+
+/** Returns the names of a line in normal form in their order; null for another line. */
+function normalNames(block: Buffer, from: number, to: number, latest: number): string[] | null {
   let seen = 0;
+  const names: string[] = [];
   let at = from + 1;
   for (;;) {
-    if (block[at] !== QUOTE) return false;
+    if (block[at] !== QUOTE) return null;
     const name = nameAt(block, at + 1);
-    if (name < 0 || seen & (1 << name)) return false;
+    if (name < 0 || seen & (1 << name)) return null;
     seen |= 1 << name;
+    names.push(NAMES[name]?.name ?? '');
     at += 1 + (NAMES[name]?.bytes.length ?? 0);
-    if (block[at++] !== COLON) return false;
+    if (block[at++] !== COLON) return null;
     if (block[at] === SPACE) at++;
     if (name === METADATA) {
       at = endOfMetadata(block, at, to);
     } else {
-      if (block[at] !== QUOTE) return false;
+      if (block[at] !== QUOTE) return null;
       const end = endOfText(block, at, to);
-      if (name === TIMESTAMP && !isMoment(block, at + 1, end - 1, latest)) return false;
-      if (name < MESSAGE && end - at === 2) return false;
+      if (name === TIMESTAMP && !isMoment(block, at + 1, end - 1, latest)) return null;
+      if (name < MESSAGE && end - at === 2) return null;
       at = end;
     }
-    if (at < 0 || at >= to) return false;
+    if (at < 0 || at >= to) return null;
     if (block[at] === CLOSE_BRACE)
-      return at === to - 1 && (seen & NEEDED) === NEEDED && seen <= ALL;
-    if (block[at++] !== COMMA) return false;
+      return at === to - 1 && (seen & NEEDED) === NEEDED && seen <= ALL ? names : null;
+    if (block[at++] !== COMMA) return null;
     if (block[at] === SPACE) at++;
   }
 }
@@ -74,6 +118,7 @@ export function normalLine({
   severity,
   status,
   metadata,
+  keepsDigits,
 }: Row): string {
   let line = '{"~":true';
   if (id !== null) line += `,"id":${id}`;
@@ -84,16 +129,11 @@ export function normalLine({
   if (status !== null) line += `,"~status":${status}`;
   // The engine writes JSON anew, and changes digits then: as a text it keeps them.
   if (metadata !== null)
-    line += CHANGES.test(metadata)
-      ? `,"~metadata":${JSON.stringify(compactJson(metadata))}`
-      : `,"metadata":${metadata}`;
+    line += keepsDigits
+      ? `,"metadata":${metadata}`
+      : `,"~metadata":${JSON.stringify(compactJson(metadata))}`;
   return `${line}}\n`;
 }
-
-/** More digits of a fraction, and of a whole number, are not kept by the engine. */
-const [MOST_DIGITS, MOST_WHOLE_DIGITS] = [15, 18];
-/** A number that the engine would write otherwise, or a text that looks like one: 1.10, 1e5, -0, 0.00001, or one of too many digits. */
-const CHANGES = /\d\.\d*0(?!\d)|\d[eE]|-0(?!\.)|(?<!\d)0\.0000|\d{19}|(?=[\d.]{17})\d+\.\d/;
 
 function nameAt(block: Buffer, at: number): number {
   for (let n = 0; n < NAMES.length; n++) {

@@ -7,10 +7,11 @@ import { LINE_FORMATS } from './formats/index.ts';
 import { text } from './formats/text.ts';
 import { beginsObject, type JsonLine, readJson } from './json.ts';
 import { type Format, type Member, textMember } from './line.ts';
-import { isOfSupabase, namesInMetadata } from './metadata-names.ts';
+import { isOfSupabase } from './metadata-names.ts';
 import type { ZoneOffset } from './moments.ts';
-import { digitsOf, isNormal, normalLine } from './normal.ts';
+import { digitsOf, type NormalTest, normalLine, normalTest } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
+import { Shapes } from './shapes.ts';
 import { UTC } from './zones.ts';
 
 export interface ReaderOptions {
@@ -21,8 +22,6 @@ export interface ReaderOptions {
   readonly formats: readonly Format[];
   /** Lines in the form of Supabase are stored as they are; those of other sources are read by the table. */
   readonly isSupabase: boolean;
-  /** Names that count in `metadata`, spelled so; by default all of the table. */
-  readonly inMetadata?: ReadonlySet<string> | null;
   /** The time, ms; by default that of the machine. */
   readonly now?: () => number;
 }
@@ -36,14 +35,16 @@ export function createReader({
   offsetOf,
   formats,
   isSupabase,
-  inMetadata = null,
   now = Date.now,
 }: ReaderOptions): LineReader {
-  const reading = { table, offsetOf, isSupabase, inMetadata, now };
-  /** The limit that `isNormal` goes by. It may be old: then lines are read one by one until the next one renews it. */
+  const shapes = new Shapes(table);
+  const reading = { table, shapes, offsetOf, isSupabase, now };
+  const isNormal = normalTest();
+  /** The limit that normal lines are told by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
-    const row = rowOf(members, reading);
+    const shape = shapes.of(members);
+    const row = rowOf(members, shape, reading);
     const ahead = now() + FUTURE_MS;
     if (isSupabase) latest = digitsOf(ahead);
     return {
@@ -52,7 +53,7 @@ export function createReader({
       repaired,
       isUndated: row.moment === null,
       isFuture: row.moment !== null && row.moment > ahead * 1000,
-      isDoubled: isDoubled(members),
+      isDoubled: shape.isDoubled,
       undatedForm: row.unreadable,
     };
   };
@@ -70,12 +71,13 @@ export function createReader({
     ...(formats.length > 0 && { entry: entryLines }),
     read(entry) {
       // A line that is read here because of its neighbours gives the same row as without them.
-      if (isSupabase && isNormalText(entry, latest)) return asItStands(entry);
+      if (isSupabase && isNormalText(isNormal, entry, latest)) return asItStands(entry);
       const envelope = formats.length > 0 ? envelopeOfEntry(entry) : null;
       const said = envelope ? membersOf(envelope.text, inside) : membersOf(entry, formats);
       if ('reason' in said) return { kind: 'rejected', reason: said.reason };
       const outer = envelope?.members ?? [];
-      return rowFrom([...outer, ...renamed(said.members, outer)], said.repaired);
+      const members = outer.length > 0 ? [...outer, ...renamed(said.members, outer)] : said.members;
+      return rowFrom(members, said.repaired);
     },
   };
 }
@@ -96,7 +98,7 @@ function reasonOf(formats: readonly Format[]): string {
   return `it is neither a JSON object nor a line of ${names} (TAILPOND_LINE_FORMAT)`;
 }
 
-function isNormalText(line: string, latest: number): boolean {
+function isNormalText(isNormal: NormalTest, line: string, latest: number): boolean {
   if (!line.startsWith('{')) return false;
   const bytes = Buffer.from(line);
   return isNormal(bytes, 0, bytes.length, latest);
@@ -112,12 +114,6 @@ function asItStands(line: string): ReadLine {
     isDoubled: false,
     undatedForm: null,
   };
-}
-
-/** A token of one project puts `project` before what the line says. */
-function isDoubled(members: readonly Member[]): boolean {
-  const names = members.map(({ name }) => name).filter((name) => name !== 'project');
-  return new Set(names).size < names.length;
 }
 
 /** How the lines of a source are written. */
@@ -141,12 +137,10 @@ export function readersOf(
 ): (source: Source, path: string) => LineReader {
   const ofSource = (source: Source) => {
     const own = fields[source] ?? {};
-    const isSupabase = isOfSupabase(source) && !namesMetadata(own);
     const shared = {
       table: createFieldTable(own),
       offsetOf: timeZone[source] ?? UTC,
-      isSupabase,
-      inMetadata: isSupabase ? namesInMetadata(source) : null,
+      isSupabase: isOfSupabase(source) && !namesMetadata(own),
     };
     const { formats = LINE_FORMATS.json, files = [] } = lineFormat[source] ?? {};
     const pushed = createReader({ ...shared, formats: LINE_FORMATS.json });

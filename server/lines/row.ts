@@ -1,11 +1,13 @@
 import { MAX_DEPTH, type UndatedForm } from '../../ingest/index.ts';
 import { withoutColours } from './colours.ts';
+import { keepsDigits } from './digits.ts';
 import type { FieldTable, Role } from './fields.ts';
 import { formOf } from './form.ts';
-import type { Member } from './line.ts';
+import { jsonOf, type Member } from './line.ts';
 import { membersOf, objectOf } from './members.ts';
 import { momentOf, type ZoneOffset } from './moments.ts';
 import { type Severity, severityOf, severityOfStatus } from './severity.ts';
+import { newRoles, OTHER_SPELLING, type Shape, type Shapes } from './shapes.ts';
 
 /** The meaning of a line, whatever its format. */
 export interface Row {
@@ -22,18 +24,19 @@ export interface Row {
   readonly status: number | null;
   /** JSON of an object or an array; null if nothing is left for it. */
   readonly metadata: string | null;
+  /** The engine, which writes JSON anew, surely keeps all digits of the metadata. */
+  readonly keepsDigits: boolean;
 }
 
 export interface Reading {
   readonly table: FieldTable;
+  readonly shapes: Shapes;
   /** The zone of moments that name none. */
   readonly offsetOf: ZoneOffset;
   /** The time, ms: the year of moments without one is the last that is not ahead of it. */
   readonly now: () => number;
   /** The lines are of a source of Supabase, whose `event_message` stays a text also where it is an object. */
   readonly isSupabase: boolean;
-  /** Names that count in `metadata`, spelled so; null: all of the table. */
-  readonly inMetadata: ReadonlySet<string> | null;
 }
 
 /** A member that may be one of the facts of a row. */
@@ -55,8 +58,6 @@ const SUPABASE_MESSAGE = 'event_message';
 const SUPABASE_REST: ReadonlySet<string> = new Set(['appname', 'severity']);
 /** Docker leaves the newline at the end of this field. */
 const DOCKER_MESSAGE = 'log';
-/** Another spelling of a name comes behind that of the table: `@timestamp` behind `timestamp`. */
-const OTHER_SPELLING = 0.5;
 /** Objects are looked into so deep: `attributes.http.response.status_code`. */
 const MOST_SEGMENTS = 4;
 /** The names of members that become columns as they stand. */
@@ -69,19 +70,25 @@ const COLUMNS: ReadonlySet<string> = new Set([
 ]);
 const TAKEN_OUT: ReadonlySet<Role> = new Set(['id', 'project', 'time', 'message']);
 
-/** Reads what the members of a line mean. A member is taken out of them only where it became a column of the row. */
-export function rowOf(members: readonly Member[], reading: Reading): Row {
-  return rowWithin(members, reading, null);
+/**
+ * Reads what the members of a line mean. A member is taken out of them only where it became a column of the row. `shape` is that of the
+ * members.
+ */
+export function rowOf(members: readonly Member[], shape: Shape, reading: Reading): Row {
+  return rowWithin(members, shape, reading, null);
 }
 
-/** `around`: the members beside a message that was unpacked; null before one is. */
+/** `around`: the members beside a message that was unpacked; null before one is. `shape` is null then. */
 function rowWithin(
   members: readonly Member[],
+  shape: Shape | null,
   reading: Reading,
   around: ReadonlySet<Member> | null,
 ): Row {
   const metadata = members.find(({ name, json }) => name === 'metadata' && isContainer(json));
-  const candidates = candidatesOf(members, metadata ?? null, reading, around);
+  const candidates =
+    (shape && !metadata && candidatesBy(shape, members)) ||
+    candidatesOf(members, metadata ?? null, reading, around);
   const message =
     first(candidates.message, messageText) ??
     // An empty text counts where no other one follows.
@@ -91,7 +98,7 @@ function rowWithin(
     const inner = insideOf(message.found);
     if (inner) {
       const others = members.filter((member) => member !== message.candidate.own);
-      return rowWithin([...inner, ...others], reading, new Set(others));
+      return rowWithin([...inner, ...others], null, reading, new Set(others));
     }
   }
   const time = timeOf(candidates.time, reading);
@@ -103,27 +110,53 @@ function rowWithin(
   );
   // Serilog's compact form leaves out its usual level.
   const isSerilog = members.some(({ name }) => name === '@t');
-  const used = [message, id, project].map((each) => each?.candidate.own);
-  const taken = new Set<Member | null | undefined>([...used, ...time.used]);
+  const used = [message?.candidate.own, id?.candidate.own, project?.candidate.own, ...time.used];
   const left = members.filter(
     (member) =>
-      !taken.has(member) &&
+      !used.includes(member) &&
       member !== metadata &&
       !isNothing(member) &&
       !(reading.isSupabase && metadata && SUPABASE_REST.has(member.name)),
   );
+  const kept = metadata ? withMembers(metadata.json, around ? inOne(left, around) : left) : null;
   return {
-    id: id ? JSON.stringify(id.found) : null,
-    project: project ? JSON.stringify(project.found) : null,
+    id: id ? jsonOf(id.found) : null,
+    project: project ? jsonOf(project.found) : null,
     moment: time.moment,
     unreadable: time.unreadable,
-    message: message ? JSON.stringify(message.found) : '""',
+    message: message ? jsonOf(message.found) : '""',
     severity:
       severity?.found ??
       (isSerilog ? 'info' : null) ??
       (status ? severityOfStatus(status.found) : null),
     status: status?.found ?? null,
-    metadata: withMembers(metadata?.json ?? null, around ? inOne(left, around) : left),
+    metadata: kept ?? (left.length > 0 ? objectOf(around ? inOne(left, around) : left) : null),
+    keepsDigits: kept === null ? left.every(({ json }) => keepsDigits(json)) : keepsDigits(kept),
+  };
+}
+
+const NO_CANDIDATES: readonly Candidate[] = [];
+
+/** Returns the candidates of each role by the shape of a line; null where objects are to be looked into. */
+function candidatesBy({ places, leading }: Shape, members: readonly Member[]) {
+  for (const at of leading) if (isContainer(members[at]?.json ?? '')) return null;
+  const of = (role: Role): readonly Candidate[] => {
+    if (places[role].length === 0) return NO_CANDIDATES;
+    const found: Candidate[] = [];
+    for (const { at, rank } of places[role]) {
+      const member = members[at];
+      if (member && member.json !== 'null')
+        found.push({ role, rank, name: member.name, json: member.json, own: member });
+    }
+    return found;
+  };
+  return {
+    id: of('id'),
+    project: of('project'),
+    time: of('time'),
+    message: of('message'),
+    severity: of('severity'),
+    status: of('status'),
   };
 }
 
@@ -131,23 +164,13 @@ function rowWithin(
 function candidatesOf(
   members: readonly Member[],
   metadata: Member | null,
-  { table, inMetadata }: Reading,
+  { table }: Reading,
   around: ReadonlySet<Member> | null,
 ) {
-  const all: Record<Role, Candidate[]> = {
-    id: [],
-    project: [],
-    time: [],
-    message: [],
-    severity: [],
-    status: [],
-    trace: [],
-    request: [],
-  };
+  const all = newRoles<Candidate>();
   const add = (path: string, json: string, own: Member | null, depth: number, after: number) => {
     const field = table.find(path);
-    const counts = after !== INSIDE || !inMetadata || inMetadata.has(path);
-    if (field && counts && json !== 'null')
+    if (field && json !== 'null')
       all[field.role].push({
         role: field.role,
         // The project that a push names counts more than the line's own.
@@ -177,7 +200,7 @@ function candidatesOf(
         if (!role || !TAKEN_OUT.has(role) || role === 'project') add(name, json, null, 1, INSIDE);
       }
   }
-  for (const role of Object.values(all)) role.sort((a, b) => a.rank - b.rank);
+  for (const role of Object.values(all)) if (role.length > 1) role.sort((a, b) => a.rank - b.rank);
   return all;
 }
 
@@ -203,12 +226,13 @@ interface Time {
 }
 
 function timeOf(candidates: readonly Candidate[], { offsetOf, now }: Reading): Time {
-  const texts = candidates.map(({ json, own }) => ({ text: timeText(json), own }));
-  for (const { text, own } of texts) {
+  for (const { json, own } of candidates) {
+    const text = timeText(json);
     const moment = text === null ? null : momentOf(text, offsetOf, now() * 1000);
     if (moment !== null) return { moment, used: [own], unreadable: null };
   }
   // A date and a time of day apart.
+  const texts = candidates.map(({ json, own }) => ({ text: timeText(json), own }));
   const date = texts.find(({ text }) => text !== null && DATE.test(text));
   const clock = texts.find(({ text }) => text !== null && CLOCK.test(text));
   const moment = date && clock ? momentOf(`${date.text} ${clock.text}`, offsetOf) : null;
@@ -289,9 +313,8 @@ function inOne(members: readonly Member[], around: ReadonlySet<Member>): Member[
   return [...inner, ...renamed(others, inner)];
 }
 
-/** Returns the metadata with further members in it; null if there is nothing. */
-function withMembers(metadata: string | null, members: readonly Member[]): string | null {
-  if (metadata === null) return members.length === 0 ? null : objectOf(members);
+/** Returns the metadata with further members in it. */
+function withMembers(metadata: string, members: readonly Member[]): string {
   if (members.length === 0) return metadata;
   const inside = firstObject(metadata);
   if (!inside) return objectOf([{ name: 'metadata', json: metadata }, ...members]);
@@ -301,7 +324,8 @@ function withMembers(metadata: string | null, members: readonly Member[]): strin
 }
 
 /** Gives members whose names are taken others, with underscores before them, and leaves those out that say the same. */
-export function renamed(members: readonly Member[], others: readonly Member[]): Member[] {
+export function renamed(members: readonly Member[], others: readonly Member[]): readonly Member[] {
+  if (others.length === 0) return members;
   const names = new Map(others.map(({ name, json }) => [name, json]));
   return members.flatMap(({ name, json }) => {
     if (names.get(name) === json) return [];

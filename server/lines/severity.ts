@@ -88,6 +88,8 @@ export const BY_HUNDRED: readonly Severity[] = ['debug', 'info', 'warn', 'error'
 
 /** Returns how grave a word or number says that an entry is; null if it says nothing. `isNumber`: the field is one of OpenTelemetry's numbers. */
 export function severityOf(text: string, isNumber = false): Severity | null {
+  const usual = BY_WORD.get(text) ?? BY_WORD.get(text.toLowerCase());
+  if (usual) return usual;
   const plain = withoutColours(text)
     .trim()
     .toLowerCase()

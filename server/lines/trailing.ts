@@ -14,6 +14,11 @@ const GIN =
 /** log4j2 for Kafka ends with `(com.example.Shop)`, rich with `file.py:16` in a column of its own. */
 const LOGGER_BEHIND = / \((?<logger>[a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})\)$/;
 const CALLER_BEHIND = / {2,}(?<caller>[\w./-]{1,100}\.[a-z]{1,5}:\d{1,7})$/;
+/** The last of these stands last. Few messages end as they do. */
+const BEHIND = [
+  ['logger', LOGGER_BEHIND, /\)/],
+  ['caller', CALLER_BEHIND, /\d/],
+] as const;
 const KEY = String.raw`[A-Za-z_][\w.@/-]{0,60}`;
 const VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',]*)`;
 /** `  used=91`: pairs up to the end, apart from the message or not. */
@@ -31,11 +36,8 @@ export function trailing(rest: string, others: string): readonly Member[] {
   if (rest.length > MOST_CHARS) return [textMember('message', rest + others)];
   const members: Member[] = [];
   let message = rest.trimEnd();
-  for (const [name, pattern] of [
-    ['logger', LOGGER_BEHIND],
-    ['caller', CALLER_BEHIND],
-  ] as const) {
-    const found = pattern.exec(message);
+  for (const [name, pattern, end] of BEHIND) {
+    const found = end.test(message.slice(-1)) ? pattern.exec(message) : null;
     if (!found) continue;
     members.push(textMember(name, found.groups?.[name] ?? ''));
     message = message.slice(0, found.index).trimEnd();
@@ -96,7 +98,7 @@ function pairMember(name: string, value: string): Member {
 
 export function requestIn(message: string): { message: string; members: readonly Member[] } {
   const gin = GIN.exec(message)?.groups;
-  const found = REQUEST.exec(message)?.groups;
+  const found = message.includes(' HTTP/') ? REQUEST.exec(message)?.groups : undefined;
   const groups = gin ?? found ?? PLAIN_REQUEST.exec(message)?.groups;
   if (!groups) return { message, members: [] };
   const { method = '', path = '', status } = groups;

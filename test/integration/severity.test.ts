@@ -88,8 +88,6 @@ describe('severity and status', () => {
             return (await store.query(sql, {}, ALL)).rows.map(([severity]) => severity);
           };
           const wanted = cases.map(([, , severity]) => severity);
-          // The metadata of Supabase's sources is looked into for few names.
-          if (source === 'auth_logs') wanted[7] = null;
           expect(await severities(), source).to.deep.equal(wanted);
           while ((await store.settling.fill(source, 1)) > 0);
           expect(await severities(), source).to.deep.equal(wanted);

@@ -10,7 +10,7 @@ const REFERER = ', referer: ';
 export const apacheError: Format = {
   name: 'apache-error',
   parse(line) {
-    const found = ERROR.exec(line)?.groups;
+    const found = line[0] === '[' ? ERROR.exec(line)?.groups : undefined;
     if (!found) return null;
     const { time = '', level = '', module, pid, tid, client, before = '' } = found;
     const whole = before + (found.message ?? '');

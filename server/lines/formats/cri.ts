@@ -9,7 +9,7 @@ const CRI =
 export const cri: Format = {
   name: 'cri',
   parse(line) {
-    const found = CRI.exec(line)?.groups;
+    const found = line[10] === 'T' ? CRI.exec(line)?.groups : undefined;
     if (!found) return null;
     const { time = '', stream = '', tag, tags, log = '' } = found;
     return [

@@ -11,7 +11,7 @@ const FACT = /, (?<name>[a-z]{3,20}): (?:"(?<quoted>.*?)"|(?<bare>[^",]*))(?=, [
 export const nginxError: Format = {
   name: 'nginx-error',
   parse(line) {
-    const found = ERROR.exec(line)?.groups;
+    const found = line[4] === '/' ? ERROR.exec(line)?.groups : undefined;
     if (!found) return null;
     const { time = '', level = '', pid = '', tid = '', connection, message = '' } = found;
     return [

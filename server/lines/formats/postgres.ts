@@ -3,6 +3,8 @@ import { type Format, type Member, textMember } from '../line.ts';
 
 const LOG =
   /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})? \S{1,8}) \[(?<pid>\d{1,10})\]:? (?:\[(?<line>\d{1,10})-\d{1,10}\] )?(?:user=(?<user>[^,]{0,63}),db=(?<database>[^ ,]{0,63})(?:,app=(?<application>[^,]{0,63}))?(?:,client=(?<client>[^ ]{0,100}))? |(?<at_user>[^@:"]{1,63})@(?<at_database>[^:"]{1,63}?) )?(?<word>DEBUG[1-5]?|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|CONTEXT|QUERY|LOCATION|BACKTRACE): {1,2}(?<message>.*)$/s;
+/** Most lines of other formats have another beginning. */
+const BEGINNING = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})? \S{1,8} \[\d/;
 const PART_WORD = /(?:DETAIL|HINT|STATEMENT|CONTEXT|QUERY|LOCATION|BACKTRACE): /;
 const ENTRY_PART = /^(?:DETAIL|HINT|STATEMENT|CONTEXT|QUERY|LOCATION|BACKTRACE)$/;
 
@@ -13,6 +15,7 @@ const ENTRY_PART = /^(?:DETAIL|HINT|STATEMENT|CONTEXT|QUERY|LOCATION|BACKTRACE)$
 export const postgres: Format = {
   name: 'postgres',
   parse(entry) {
+    if (!BEGINNING.test(entry)) return null;
     const [line, ...parts] = partsOf(entry);
     const found = LOG.exec(line ?? '')?.groups;
     if (!found) return null;
@@ -47,7 +50,7 @@ function partsOf(entry: string): string[] {
 
 /** Says whether a line belongs to PostgreSQL's entry before it: its DETAIL, HINT, STATEMENT or CONTEXT. */
 export function isPostgresPart(head: string): boolean {
-  if (!PART_WORD.test(head)) return false;
+  if (!BEGINNING.test(head) || !PART_WORD.test(head)) return false;
   return ENTRY_PART.test(LOG.exec(head)?.groups?.word ?? '');
 }
 

@@ -29,7 +29,7 @@ export const syslog: Format = {
   name: 'syslog',
   parse(line) {
     if (line.length > MOST_QUOTED_CHARS) return null;
-    const [prefix, priority] = PRIORITY.exec(line) ?? [];
+    const [prefix, priority] = (line[0] === '<' && PRIORITY.exec(line)) || [];
     if (prefix === undefined) return oldMembers(line, false);
     const known = priorityMembers(Number(priority));
     if (known === null) return null;

@@ -21,6 +21,8 @@ const HEADS: readonly RegExp[] = [
   // env_logger: `[2026-11-20T10:00:00Z INFO  mod] msg`; Celery: `[2026-11-20 10:00:00,123: INFO/MainProcess] msg`.
   /^\[(?<time>\d{4}-[^\]]{15,35}?):? +(?<level>TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)(?: *[ /:] *(?<logger>[^\s\]]{1,100}))?\] /,
 ];
+/** Most lines have none of these heads. */
+const MAY_HAVE_HEAD = /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:[A-Z] |[A-Z]{4,8}[:[]|\[\d{4}-)/;
 const MARKS: Readonly<Record<string, string>> = {
   '.': 'debug',
   '-': 'info',
@@ -43,25 +45,23 @@ interface Said {
 }
 
 const MOST_PARTS = 10;
-const PID = /[[(](?<a>\d{1,10})[\])]:?(?=\s)|(?<b>\d{1,10})(?= {1,3}(?:---|\[[A-Z]| - ))/y;
+const PID = /[[(](\d{1,10})[\])]:?(?=\s)|(\d{1,10})(?= {1,3}(?:---|\[[A-Z]| - ))/y;
 const ERLANG = /<\d{1,10}\.\d{1,10}\.\d{1,10}>(?=\s)/y;
 /** A thread, a logger or another tag; a list of values is none. */
-const TAG =
-  /\[ *(?<tag>[\w .:/@#$+<>-]{1,100}?) *\]:?(?=[\s[(])|\((?<other>[\w.:/$-]{1,60})\):?(?=\s)/y;
-const CALLER = /(?<caller>[\w./\\@-]{1,150}\.[a-z]{1,5}:\d{1,7})(?::\d{1,6})?:?(?=\s)/iy;
-const NAME =
-  /(?<name>[A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)(?<separator> +- | +-- | +: | ?\| ?|\t|: )(?=\S)/y;
+const TAG = /\[ *([\w .:/@#$+<>-]{1,100}?) *\]:?(?=[\s[(])|\(([\w.:/$-]{1,60})\):?(?=\s)/y;
+const CALLER = /([\w./\\@-]{1,150}\.[a-z]{1,5}:\d{1,7})(?::\d{1,6})?:?(?=\s)/iy;
+const NAME = /([A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)( +- | +-- | +: | ?\| ?|\t|: )(?=\S)/y;
 /** Names that begin a message rather than name a logger: `Error: timeout`. */
 const MESSAGE_NAME =
   /(?:^|[a-z_.])(?:error|exception|warning|fail(?:ed|ure)?|timeout|panic|note|fault|https?|by|to|at|is|was|GET|POST)$/i;
 /** A name with nothing but a colon behind it. A word with a capital begins a sentence: `Logging: started`. */
 const IDENTIFIER = /^[a-z_$][a-z\d_$-]*$|[a-z\d_][./:#@][A-Za-z_]/;
 /** tracing's spans: `checkout{order="A-1"}: `. */
-const SPAN = /(?<span>[\w:.-]{1,80}\{[^}]{0,500}\}):(?=\s)/y;
+const SPAN = /([\w:.-]{1,80}\{[^}]{0,500}\}):(?=\s)/y;
 /** `com.example.Shop` before a thread: it has no separator behind it. */
-const DOTTED = /(?<name>[a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})(?= {1,3}\[)/y;
+const DOTTED = /([a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})(?= {1,3}\[)/y;
 /** Words between a moment and a severity: a host, a program. */
-const BARE = /(?<name>(?![A-Z]+ )[\w.$/@#-]{1,80}(?:\[\d{1,10}\])?):?(?=\s)/y;
+const BARE = /((?![A-Z]+ )[\w.$/@#-]{1,80}(?:\[\d{1,10}\])?):?(?=\s)/y;
 const LETTER = /[TDIWEFVC](?= )/y;
 /** Monolog, so Laravel: `local.ERROR: msg`. */
 const CHANNEL = /(?<channel>[\w-]{1,60})\.(?<level>[A-Z]{4,9}): /y;
@@ -98,6 +98,7 @@ interface Head {
 
 function ownHead(line: string): Head | null {
   const head = line.slice(0, HEAD_CHARS);
+  if (!MAY_HAVE_HEAD.test(head)) return null;
   for (const form of HEADS) {
     const found = form.exec(head);
     if (!found?.groups) continue;
@@ -174,7 +175,10 @@ function severityAt(head: string, at: number, isDated: boolean) {
   const sign = head[at + 1] === ' ' ? SIGNS[head[at] ?? ''] : undefined;
   if (sign) return { text: sign, end: at + 1, isPlain: true, channel: null };
   const found = leadingSeverity(head, at);
-  if (found) return { ...found, channel: null };
+  if (found) {
+    const { text, end, isPlain } = found;
+    return { text, end, isPlain, channel: null };
+  }
   const channel = matchAt(CHANNEL, head, at);
   const { level = '', channel: name = '' } = channel?.groups ?? {};
   if (channel && leadingSeverity(`${level}:`))
@@ -193,35 +197,46 @@ function sideAt(
 ): Side | null {
   const isBegun = isDated || hasLevel;
   const isFull = isDated && hasLevel;
-  const side = (pattern: RegExp, name: string, isSure: boolean): Side | null => {
-    const found = matchAt(pattern, head, at);
-    if (!found) return null;
-    const value = Object.values(found.groups ?? {}).find((group) => group !== undefined);
-    const end = at + found[0].length;
-    return { member: memberOf(name, value ?? found[0]), end, isSure };
-  };
+  const sign = head[at] ?? '';
+  const isBracket = sign === '[' || sign === '(';
+  const mayBePid = isBracket || (sign >= '0' && sign <= '9');
   const tag =
-    side(PID, 'pid', isBegun && head[at] !== undefined && /[[(]/.test(head[at])) ??
-    side(ERLANG, 'process', isBegun) ??
-    side(TAG, 'tag', isBegun && (before === 0 || isFull)) ??
-    side(CALLER, 'caller', isFull) ??
-    side(SPAN, 'span', isFull);
+    (mayBePid ? side(PID, head, at, 'pid', isBegun && isBracket) : null) ??
+    (isBracket
+      ? side(TAG, head, at, 'tag', isBegun && (before === 0 || isFull))
+      : ((sign === '<' ? side(ERLANG, head, at, 'process', isBegun) : null) ??
+        side(CALLER, head, at, 'caller', isFull) ??
+        (head.includes('{', at) ? side(SPAN, head, at, 'span', isFull) : null)));
   if (tag) return tag;
   const named = matchAt(NAME, head, at);
-  const { name = '', separator = '' } = named?.groups ?? {};
+  const [whole = '', name = '', separator = ''] = named ?? [];
   const isName = !MESSAGE_NAME.test(name) && (separator !== ': ' || IDENTIFIER.test(name));
   if (named && isName)
     return {
       member: textMember('logger', name),
       end:
         at +
-        named[0].length -
+        whole.length -
         (separator === '\t' ? 0 : separator.length) +
         separator.trimEnd().length,
       isSure: isFull,
     };
-  if (isFull) return side(DOTTED, 'logger', false);
-  return isDated && before < 2 ? side(BARE, 'logger', false) : null;
+  if (isFull) return side(DOTTED, head, at, 'logger', false);
+  return isDated && before < 2 ? side(BARE, head, at, 'logger', false) : null;
+}
+
+/** Returns the part that a pattern matches. It has one group, or two of which one matches, or none. */
+function side(
+  pattern: RegExp,
+  head: string,
+  at: number,
+  name: string,
+  isSure: boolean,
+): Side | null {
+  const found = matchAt(pattern, head, at);
+  if (!found) return null;
+  const value = found[1] ?? found[2] ?? found[0];
+  return { member: memberOf(name, value), end: at + found[0].length, isSure };
 }
 
 function memberOf(name: string, value: string): Member {
@@ -231,6 +246,8 @@ function memberOf(name: string, value: string): Member {
 
 /** Gives the further members of one name others: `tag`, `tag2`. */
 function renamed(members: readonly Member[]): readonly Member[] {
+  if (!members.some(({ name }, at) => members.findIndex((other) => other.name === name) < at))
+    return members;
   const counts = new Map<string, number>();
   return members.map(({ name, json }) => {
     const count = (counts.get(name) ?? 0) + 1;

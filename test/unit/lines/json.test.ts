@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { faultOf, readJson } from '../../../server/lines/json.ts';
+import { membersOf, validMembers } from '../../../server/lines/members.ts';
+import { randomOf } from '../../support/random.ts';
 
 const BROKEN: [string, string][] = [
   ['{"a":1', 'it is not JSON: it ends early, at byte 6'],
@@ -55,5 +57,39 @@ describe('a line of JSON', () => {
         members: [{ name: 'a', json }],
         repaired: true,
       });
+  });
+
+  it('is valid to the quick look only where it is valid JSON', () => {
+    const { below, pick } = randomOf(7);
+    const line = '{"a":"x","b": -1.5e3 ,"c":[1,{"d":"\\u00e9"}],"e":true,"f":{} , "a":null}';
+    const parts = [
+      '"',
+      '\\',
+      ',',
+      ':',
+      '{',
+      '}',
+      '[',
+      ']',
+      ' ',
+      '\t',
+      '\u0001',
+      '0',
+      '-',
+      '.',
+      'e',
+      'NaN',
+    ];
+    let valid = 0;
+    for (let n = 0; n < 5000; n++) {
+      const at = below(line.length);
+      const changed = line.slice(0, at) + pick(parts) + line.slice(at + below(3));
+      const members = validMembers(changed);
+      if (members === null) continue;
+      valid++;
+      expect(faultOf(changed), changed).to.equal(null);
+      expect(members, changed).to.deep.equal(membersOf(changed));
+    }
+    expect(valid).to.be.greaterThan(200);
   });
 });

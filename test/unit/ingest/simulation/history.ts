@@ -325,8 +325,12 @@ export class Simulation {
         get size() {
           return bytes.length;
         },
-        async write(more) {
+        write(more) {
           bytes = Buffer.concat([bytes, more]);
+          return null;
+        },
+        writeText(text) {
+          return this.write(Buffer.from(text));
         },
         cut(size) {
           bytes = bytes.subarray(0, size);

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { createFieldTable, createReader, LINE_FORMATS, UTC } from '../../../server/lines/index.ts';
+import { linesOf, samples } from '../../loggers/judge.ts';
+import { randomOf } from '../../support/random.ts';
+
+const table = createFieldTable();
+
+function newReader() {
+  const now = () => Date.UTC(2026, 11, 1);
+  return createReader({ table, offsetOf: UTC, formats: LINE_FORMATS.auto, isSupabase: false, now });
+}
+
+const PARTS = [
+  '"',
+  '\\',
+  '{',
+  '}',
+  ',',
+  ':',
+  '=',
+  ' ',
+  '\t',
+  '1.10',
+  '\\u00e9',
+  '[x] ',
+  '\u001b[1m',
+];
+
+describe('a reader of lines', () => {
+  it('reads a line the same whatever lines it has read before', () => {
+    const { below, pick } = randomOf(7);
+    const lines = samples.flatMap(linesOf).filter((line) => line.trim() !== '');
+    const used = newReader();
+    for (let n = 0; n < 4000; n++) {
+      const line = pick(lines);
+      const at = below(Math.min(line.length, 120));
+      const changed =
+        n % 2 === 0 ? line : line.slice(0, at) + pick(PARTS) + line.slice(at + below(2));
+      expect(used.read(changed), changed).to.deep.equal(newReader().read(changed));
+    }
+  });
+
+  it('takes each member that it uses out of the metadata, by the names of the line', () => {
+    const reader = newReader();
+    const metadataOf = (line: string) => {
+      const read = reader.read(line);
+      return read.kind === 'row' ? JSON.parse(read.text).metadata : null;
+    };
+    expect(metadataOf('{"msg":"a","time":1795168800,"level":"info","n":1}')).to.deep.equal({
+      level: 'info',
+      n: 1,
+    });
+    expect(metadataOf('{"msg":"","time":"soon","level":"info","n":1}')).to.deep.equal({
+      time: 'soon',
+      level: 'info',
+      n: 1,
+    });
+    expect(metadataOf('{"msg":null,"time":1795168800,"level":"info","n":1}')).to.deep.equal({
+      msg: null,
+      level: 'info',
+      n: 1,
+    });
+  });
+
+  it('keeps the digits of numbers that the engine would write otherwise', () => {
+    const kept = (value: string) => {
+      const read = newReader().read(`{"msg":"a","n":${value}}`);
+      return read.kind === 'row' && !('metadata' in JSON.parse(read.text));
+    };
+    for (const value of ['1.10', '1e5', '-0', '-0.0', '0.00001', '1234567890123456789', '[1.10]'])
+      expect(kept(value), value).to.equal(true);
+    for (const value of ['1', '-12', '0', '1.5', 'true', 'null', '"1.10"', '[1,{"a":2}]'])
+      expect(kept(value), value).to.equal(false);
+  });
+});

@@ -130,9 +130,14 @@ export function normalLine({
   // The engine writes JSON anew, and changes digits then: as a text it keeps them.
   if (metadata !== null)
     line += keepsDigits
-      ? `,"metadata":${metadata}`
+      ? `,"metadata":${inOneLine(metadata)}`
       : `,"~metadata":${JSON.stringify(compactJson(metadata))}`;
   return `${line}}\n`;
+}
+
+/** An object that a program wrote over several lines has line breaks between its members. */
+function inOneLine(json: string): string {
+  return json.includes('\n') ? compactJson(json) : json;
 }
 
 function nameAt(block: Buffer, at: number): number {

@@ -181,6 +181,38 @@ describe('an entry of several lines', () => {
       ),
     ));
 
+  it('may have an object over several lines behind its message', () =>
+    withFolder((data) =>
+      withIngest(
+        data,
+        async (ingesting) => {
+          const objects = ['{"b":[2,{"c":1}]}', '{"user":{"id":1.10}}', '{"a":1}'].map((json) =>
+            JSON.stringify(JSON.parse(json), null, 2),
+          );
+          const entries = objects.flatMap((object) => [
+            `2026-11-20 10:00:00 INFO sent body ${object}`,
+            `2026-11-20 10:00:00 INFO sent body: ${object}`,
+            `2026-11-20T10:00:00Z\tINFO\tgo.go:1\tsent body\t${object}`,
+          ]);
+          ingesting.write(`${SOURCE}/app.log`, entries.map((entry) => `${entry}\n`).join(''));
+          ingesting.write('auth_logs/app.log', '{"event_message":"others go on"}\n');
+          await ingesting.lines(entries.length, SOURCE);
+          await ingesting.lines(1, 'auth_logs');
+          const rows = await ingesting.rows(SOURCE, 'rowid');
+          for (const [n, row] of rows.entries()) {
+            expect(String(row.event_message), entries[n]).to.include('sent body');
+            expect(row.severity).to.equal('info');
+            const all = JSON.stringify([row.event_message, row.metadata]).replaceAll(
+              /[\\"\s]|\\n/g,
+              '',
+            );
+            expect(all, entries[n]).to.match(/b:\[n?2,|user:\{n?id:1.1|a:1/);
+          }
+        },
+        AUTO,
+      ),
+    ));
+
   it('is stored once, whatever stands before and behind it and wherever the service stops', () =>
     withFolder(async (data) => {
       const random = randomOf(20261120);

@@ -111,13 +111,15 @@ function rowWithin(
   // Serilog's compact form leaves out its usual level.
   const isSerilog = members.some(({ name }) => name === '@t');
   const used = [message?.candidate.own, id?.candidate.own, project?.candidate.own, ...time.used];
-  const left = members.filter(
+  const others = members.filter(
     (member) =>
       !used.includes(member) &&
       member !== metadata &&
       !isNothing(member) &&
       !(reading.isSupabase && metadata && SUPABASE_REST.has(member.name)),
   );
+  // Of two members with one name, the second would not be shown.
+  const left = shape && !shape.isDoubled ? others : withoutDoubles(others);
   const kept = metadata ? withMembers(metadata.json, around ? inOne(left, around) : left) : null;
   return {
     id: id ? jsonOf(id.found) : null,
@@ -321,6 +323,14 @@ function withMembers(metadata: string, members: readonly Member[]): string {
   const own = membersOf(inside);
   const object = objectOf([...own, ...renamed(members, own)]);
   return metadata.startsWith('[') ? metadata.replace(inside, () => object) : object;
+}
+
+/** Gives the second of two members with one name another name. */
+function withoutDoubles(members: readonly Member[]): readonly Member[] {
+  if (new Set(members.map(({ name }) => name)).size === members.length) return members;
+  const named: Member[] = [];
+  for (const member of members) named.push(...renamed([member], named));
+  return named;
 }
 
 /** Gives members whose names are taken others, with underscores before them, and leaves those out that say the same. */

@@ -584,9 +584,15 @@ describe('the metadata of a line', () => {
   it('keeps both members of one name', async () => {
     const { rows } = await take([
       raw('{"id":"1","a":1,"a":2}'),
-      raw('{"id":"2","time":1763632800,"msg":"m","metadata":{"a":1,"a":2}}'),
+      raw('{"id":"2","a":1,"a":2,"_a":3,"a":1,"level":"info","level":"error"}'),
+      raw('{"id":"3","time":1763632800,"msg":"m","metadata":{"a":1,"a":2}}'),
     ]);
-    expect(rows.map(({ metadata }) => metadata)).to.deep.equal(Array(2).fill('{"a":1,"a":2}'));
+    expect(rows.map(({ metadata }) => metadata)).to.deep.equal([
+      // The second has another name, so that answers and searches have it.
+      '{"a":1,"_a":2}',
+      '{"a":1,"_a":2,"__a":3,"level":"info","_level":"error"}',
+      '{"a":1,"a":2}',
+    ]);
   });
 
   it('is kept with a thousand levels, and rejected with more', async () => {

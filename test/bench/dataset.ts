@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
+import { type Source, SUPABASE_SOURCES, type SupabaseSource } from '../../ingest/index.ts';
 import { type LinesOptions, lines } from '../support/lines.ts';
 import { progress } from './progress.ts';
 
 export interface DataFile {
-  readonly source: SupabaseSource;
+  readonly source: Source;
   readonly path: string;
   readonly lines: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface Dataset {
   readonly bytes: number;
 }
 
-const WEEK_MS = 7 * 24 * 3_600_000;
+export const WEEK_MS = 7 * 24 * 3_600_000;
 const BLOCK_BYTES = 1 << 20;
 
 /**
@@ -78,6 +78,20 @@ async function writeFiles(
   const sum = (of: (file: DataFile) => number) =>
     files.reduce((total, file) => total + of(file), 0);
   return { files, lines: sum((file) => file.lines), bytes: sum((file) => file.bytes) };
+}
+
+/** Writes a file of a source that has `count` entries, which may have several lines. */
+export async function writeEntries(
+  folder: string,
+  source: Source,
+  count: number,
+  entries: Iterable<string>,
+): Promise<Dataset> {
+  const path = join(folder, `${source}.ndjson`);
+  const bar = progress('lines', count);
+  const bytes = await write(path, entries, bar.step);
+  bar.end();
+  return { files: [{ source, path, lines: count, bytes }], lines: count, bytes };
 }
 
 async function write(

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 /** What can be measured, in the order of the page. */
 export const SECTIONS = [
   'ingest',
+  'formats',
   'engine',
   'http',
   'sql',

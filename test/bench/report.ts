@@ -4,6 +4,7 @@ import {
   ENGINES,
   type Engine,
   type EngineName,
+  type Formats,
   type Forwarding,
   type Fresh,
   type Http,
@@ -26,6 +27,7 @@ import { markdownTable, ratio, ratioByHand, short, targetsTable } from './target
 export function report(results: Results, charts: readonly Chart[]): string {
   const {
     ingest,
+    formats,
     engine,
     http,
     sql,
@@ -50,6 +52,7 @@ export function report(results: Results, charts: readonly Chart[]): string {
     targetsTable(results),
     ...(ingest ? ['## Bulk ingest', ingestTable(ingest), ...images('ingest.svg')] : []),
     ...(ingest ? images('disk.svg', 'memory.svg') : []),
+    ...(formats ? ['## Formats of lines', formatsTable(formats)] : []),
     ...(engine ? ['## Questions at the engine', ...engineTables(engine)] : []),
     ...images('logs-all.svg', 'api-counts.svg'),
     ...(http ? ['## Questions over HTTP', httpTable(http)] : []),
@@ -115,6 +118,36 @@ function ingestTable({ lines, bytes, loaded }: Ingest): string {
     'disk, bytes per byte of input',
   ];
   return `${whole(lines)} lines of nine sources, ${short(bytes / 1e6)} MB.\n\n${markdownTable(head, rows)}`;
+}
+
+/** A row of the table for each format. Ratios are medians of the runs, each with the first format in the same run. */
+export function formatsTable({ rows, formats }: Formats): string {
+  const cells = (stored: readonly StoredLines[]) =>
+    stored.length === 0
+      ? ['', '', '']
+      : [
+          whole(median(stored.map(({ ms }) => (rows / ms) * 1000))),
+          short(median(stored.map(({ seconds }) => (seconds / rows) * 1e6))),
+          short(median(stored.map(({ peakMb }) => peakMb))),
+        ];
+  const [first] = formats;
+  const lines = formats.map(({ name, bytes, own, theirs }) => {
+    const ratios = own.map(({ ms }, run) => (first?.own[run]?.ms ?? Number.NaN) / ms);
+    const [rate = '', ...rest] = cells(own);
+    return [name, whole(bytes / rows), rate, short(median(ratios)), ...rest, ...cells(theirs)];
+  });
+  const head = [
+    'format',
+    'bytes a row',
+    'rows/s',
+    'ratio to the first',
+    'processor, µs a row',
+    'peak memory, MB',
+    'VictoriaLogs, rows/s',
+    'processor, µs a row',
+    'peak memory, MB',
+  ];
+  return `${whole(rows)} rows of each format.\n\n${markdownTable(head, lines)}`;
 }
 
 function engineTables({ asked, scanned, agree }: Engine): string[] {

@@ -20,6 +20,18 @@ export interface Ingest {
   readonly loaded: PerEngine<Loaded>;
 }
 
+/** Bulk ingest of as many rows in each of the formats, run by run. */
+export interface Formats {
+  readonly rows: number;
+  readonly formats: readonly {
+    readonly name: string;
+    readonly bytes: number;
+    readonly own: readonly StoredLines[];
+    /** VictoriaLogs's; none where it is missing or cannot read the format. */
+    readonly theirs: readonly StoredLines[];
+  }[];
+}
+
 export interface Questions {
   readonly list: Latency;
   readonly counts: Latency;
@@ -212,6 +224,7 @@ export interface Results {
   readonly machine: Machine;
   readonly measured: Readonly<Record<string, { date: string; rows: number; runs: number }>>;
   readonly ingest?: Ingest;
+  readonly formats?: Formats;
   readonly engine?: Engine;
   readonly http?: Http;
   readonly sql?: OwnSql;

@@ -7,6 +7,7 @@ import { type Bench, folders, withScratch } from './bench.ts';
 import { measureCached } from './cached.ts';
 import { writeDataset } from './dataset.ts';
 import { measureEngine } from './engine.ts';
+import { measureFormats } from './formats.ts';
 import { measureForwarding } from './forwarding.ts';
 import { measureFresh } from './fresh.ts';
 import { measureHttp } from './http.ts';
@@ -28,6 +29,7 @@ import { whyNoVictoriaLogs } from './victorialogs-server.ts';
 
 const MEASURE: Record<Section, (bench: Bench) => Promise<unknown>> = {
   ingest: measureIngest,
+  formats: measureFormats,
   engine: measureEngine,
   http: measureHttp,
   sql: measureSql,
@@ -53,9 +55,17 @@ if (options.sections.length > 0) {
     const { rows, runs, seed, sections } = options;
     const needsData = sections.some(
       (section) =>
-        !['scale', 'fresh', 'sql', 'search', 'peer', 'victorialogs', 'studio', 'cluster'].includes(
-          section,
-        ),
+        ![
+          'formats',
+          'scale',
+          'fresh',
+          'sql',
+          'search',
+          'peer',
+          'victorialogs',
+          'studio',
+          'cluster',
+        ].includes(section),
     );
     const none = { files: [], lines: 0, bytes: 0 };
     const few = { rows: Math.ceil(rows / 100), seed: seed + 100, others: false };

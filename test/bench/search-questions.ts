@@ -73,7 +73,7 @@ for (const [q, where] of QUESTIONS) {
     const bounds = { from: iso(from), to: iso(to) };
     const own = await time(async () => {
       const values = { project: null, search: null, q, ...bounds, ...boundsOf(bounds) };
-      const filter = await filterOf('edge_logs', values, engine, hour());
+      const filter = await filterOf('edge_logs', values, store, engine, hour());
       return histogram([filter], { most: 500, graded: false }, engine, hour());
     });
     handMs.push(hand.ms);

@@ -5,7 +5,7 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SupabaseSource } from '../../ingest/index.ts';
+import type { Source } from '../../ingest/index.ts';
 import { ROOT } from '../../server/config/package-root.ts';
 import { owned } from '../support/child.ts';
 import { freePort } from '../support/port.ts';
@@ -25,7 +25,7 @@ export interface Service {
   rows(): Promise<number>;
   until(rows: number): Promise<void>;
   /** Waits until a source that has so many rows is settled, but for the newest, which fill no run. */
-  untilSettled(rows: number, source?: SupabaseSource): Promise<void>;
+  untilSettled(rows: number, source?: Source): Promise<void>;
   /** The body of an answer. */
   get(path: string): Promise<string>;
   /** The body of an endpoint's answer. */
@@ -94,7 +94,7 @@ export async function startService(
     const { result } = JSON.parse(await ok('/api/ledger')) as { result: { rows?: number }[] };
     return result.reduce((sum, row) => sum + Number(row.rows ?? 0), 0);
   };
-  const settled = async (source: SupabaseSource) => {
+  const settled = async (source: Source) => {
     const line = new RegExp(`^tailpond_settled_rows_total\\{source="${source}"\\} (\\d+)$`, 'm');
     return Number(line.exec(await ok('/metrics'))?.[1]);
   };

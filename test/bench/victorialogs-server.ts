@@ -18,11 +18,17 @@ const CACHE = join(dirname(fileURLToPath(import.meta.url)), '.cache', `victoria-
 
 /** Its default keeps seven days: it would refuse the oldest lines. */
 const RETENTION = '30d';
-const INSERT = new URLSearchParams({
+
+/** The parameters of its endpoint of JSON lines that name fields. */
+export type InsertFields = Readonly<
+  Record<'_time_field' | '_msg_field' | '_stream_fields', string>
+>;
+
+export const SUPABASE_FIELDS: InsertFields = {
   _time_field: 'timestamp',
   _msg_field: 'event_message',
   _stream_fields: 'project',
-});
+};
 /** As shippers send it: a few connections, and a body of some megabytes after the other. */
 const CONNECTIONS = 4;
 const BLOCK_BYTES = 8 << 20;
@@ -35,7 +41,7 @@ const QUIET_SECONDS = 0.1;
 
 export interface VictoriaLogs {
   /** Sends the lines of a file, and waits until questions see `lines` lines. */
-  load(path: string, lines: number): Promise<void>;
+  load(path: string, lines: number, fields: InsertFields): Promise<void>;
   /** Waits until the lines are on the disk and merged. */
   untilQuiet(): Promise<void>;
   /** The body of an answer. */
@@ -106,10 +112,11 @@ export async function withVictoriaLogs<T>(
       await delay(POLL_MS);
     }
     return await use({
-      async load(path, lines) {
+      async load(path, lines, fields) {
+        const insert = `/insert/jsonline?${new URLSearchParams(fields)}`;
         const blocks = blocksOf(path);
         const send = async () => {
-          for await (const block of blocks) await ask(`/insert/jsonline?${INSERT}`, block);
+          for await (const block of blocks) await ask(insert, block);
         };
         await Promise.all(Array.from({ length: CONNECTIONS }, send));
         await ask('/internal/force_flush');

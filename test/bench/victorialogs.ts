@@ -17,6 +17,7 @@ import { short } from './targets.ts';
 import { OF_MANY, OF_ONE, type VictoriaQuestion } from './victorialogs-questions.ts';
 import {
   buildVictoriaLogs,
+  SUPABASE_FIELDS,
   VERSION,
   type VictoriaLogs,
   whyNoVictoriaLogs,
@@ -112,7 +113,11 @@ async function measureTable(
 }
 
 /** `isAsked`: it also waits until the rows are in the form in which they stay. */
-async function storeOwn(folder: string, data: Dataset, isAsked: boolean): Promise<StoredLines> {
+export async function storeOwn(
+  folder: string,
+  data: Dataset,
+  isAsked: boolean,
+): Promise<StoredLines> {
   const measured = await withService(folder, async (service) => {
     const begin = { ms: performance.now(), seconds: service.processorSeconds() };
     drop(folder, data);
@@ -129,10 +134,15 @@ async function storeOwn(folder: string, data: Dataset, isAsked: boolean): Promis
   return { ...measured, diskBytes: bytesBelow(join(folder, 'store'), 'tailpond.duckdb') };
 }
 
-async function storeTheirs(folder: string, data: Dataset, isAsked: boolean): Promise<StoredLines> {
+export async function storeTheirs(
+  folder: string,
+  data: Dataset,
+  isAsked: boolean,
+  fields = SUPABASE_FIELDS,
+): Promise<StoredLines> {
   const measured = await withVictoriaLogs(folder, async (server) => {
     const begin = { ms: performance.now(), seconds: server.processorSeconds() };
-    for (const { path, lines } of data.files) await server.load(path, lines);
+    for (const { path, lines } of data.files) await server.load(path, lines, fields);
     const ms = performance.now() - begin.ms;
     const seconds = server.processorSeconds() - begin.seconds;
     const peakMb = server.memoryMb('VmHWM');

@@ -65,46 +65,91 @@ function entriesOf(lines: readonly string[]): Map<number, string> {
   return entries;
 }
 
-/** Returns what is wrong with the rows of a sample, a text for each row. */
-export function faultsOf(sample: Sample): string[] {
-  const entries = entriesOf(linesOf(sample));
-  const faults: string[] = [];
-  let at = 0;
-  for (const row of sample.rows) {
-    const places = [...entries.keys()].filter((place) => place >= at && place < at + row.lines);
-    const [place] = places;
-    const entry = place === undefined ? undefined : entries.get(place);
-    at += row.lines;
-    const fault =
-      entry === undefined || places.length > 1
-        ? `${places.length} entries for one row`
-        : faultOf(entry, row);
-    if (fault) faults.push(`${JSON.stringify(entry?.slice(0, 100))}: ${fault}`);
-  }
-  return faults;
+/** What a row says, as the judge compares it. */
+export interface Facts {
+  /** Milliseconds since the epoch; null where the entry names no moment. */
+  readonly time: number | null;
+  readonly message: string;
+  readonly severity: string | null;
+  readonly status: number | null;
 }
 
-/** A row without a word of severity has that of its status. */
-function severityOf({ severity, status }: Row): string | null {
-  if (severity !== null || status === null) return severity;
+export const FACTS = ['time', 'message', 'severity', 'status'] as const;
+
+/** Returns what a row must say. A row without a word of severity has that of its status. */
+export function factsOf({ timestamp, message, severity, status }: Row): Facts {
+  return {
+    time: timestamp === null ? null : Date.parse(timestamp),
+    message: message.trim(),
+    severity: severity ?? (status === null ? null : severityOfStatus(status)),
+    status,
+  };
+}
+
+function severityOfStatus(status: number): string {
   return status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
 }
 
-function faultOf(entry: string, row: Row): string | null {
-  const read = reader.read(entry);
-  if (read.kind === 'rejected') return `rejected: ${read.reason}`;
-  const found = JSON.parse(read.text);
-  const moment = found['~at'] === undefined ? null : Math.floor(found['~at'] / 1000);
-  const expected = row.timestamp === null ? null : Date.parse(row.timestamp);
-  const pairs: [string, unknown, unknown][] = [
-    ['moment', moment, expected],
-    ['message', (found.event_message ?? '').trim(), row.message.trim()],
-    ['severity', found['~severity'] ?? null, severityOf(row)],
-    ['status', found['~status'] ?? null, row.status],
-  ];
-  const wrong = pairs.filter(([, is, right]) => is !== right);
-  if (wrong.length === 0) return null;
-  return wrong
-    .map(([name, is, right]) => `${name} ${JSON.stringify(is)}, not ${JSON.stringify(right)}`)
-    .join('; ');
+/** What became of a row of a sample: the facts of its one entry, or the reason why there is none. */
+export interface Reading {
+  readonly row: Row;
+  readonly entry?: string | undefined;
+  readonly found: Facts | string;
+}
+
+/** Reads each row of a sample as the service does. */
+export function readingsOf(sample: Sample): Reading[] {
+  const entries = entriesOf(linesOf(sample));
+  return rowsOf(sample).map(({ row, at }) => {
+    const places = [...entries.keys()].filter((place) => place >= at && place < at + row.lines);
+    const entry = entries.get(places[0] ?? -1);
+    if (entry === undefined || places.length > 1)
+      return { row, entry, found: `${places.length} entries for one row` };
+    return { row, entry, found: read(entry) };
+  });
+}
+
+/** Returns the rows of a sample, each with the number of lines before it. */
+export function rowsOf({ rows }: Sample): { row: Row; at: number }[] {
+  let at = 0;
+  return rows.map((row) => {
+    const place = { row, at };
+    at += row.lines;
+    return place;
+  });
+}
+
+function read(entry: string): Facts | string {
+  const result = reader.read(entry);
+  if (result.kind === 'rejected') return `rejected: ${result.reason}`;
+  const found = JSON.parse(result.text);
+  return {
+    time: found['~at'] === undefined ? null : Math.floor(found['~at'] / 1000),
+    message: (found.event_message ?? '').trim(),
+    severity: found['~severity'] ?? null,
+    status: found['~status'] ?? null,
+  };
+}
+
+/** Returns the facts of a row that are wrong. */
+export function wrongFacts({ row, found }: Reading): (keyof Facts)[] {
+  if (typeof found === 'string') return [...FACTS];
+  const right = factsOf(row);
+  return FACTS.filter((fact) => found[fact] !== right[fact]);
+}
+
+/** Returns what is wrong with the rows of a sample, a text for each such row. */
+export function faultsOf(sample: Sample): string[] {
+  return readingsOf(sample).flatMap((reading) => {
+    const { row, entry, found } = reading;
+    const right = factsOf(row);
+    const wrong = wrongFacts(reading).map((fact) =>
+      typeof found === 'string'
+        ? found
+        : `${fact} ${JSON.stringify(found[fact])}, not ${JSON.stringify(right[fact])}`,
+    );
+    return wrong.length === 0
+      ? []
+      : [`${JSON.stringify(entry?.slice(0, 100))}: ${[...new Set(wrong)].join('; ')}`];
+  });
 }

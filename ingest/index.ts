@@ -19,6 +19,7 @@ import { createWaker } from './wake-timer.ts';
 
 export { BATCH_LINES, originOf } from './batch/batch.ts';
 export { countForms } from './batch/undated-forms.ts';
+export { createZstdUnpacker } from './files/frames.ts';
 export { fileMatcher, type NamePatterns } from './files/names.ts';
 export { KIND_BYTES, kindOf } from './files/packed-kinds.ts';
 export type { Source } from './source.ts';

@@ -2,10 +2,13 @@ import * as zlib from 'node:zlib';
 
 /** A decompressor, with how many packed bytes it has taken. */
 export type Unpacker = zlib.Gunzip;
-export type CreateUnpacker = (options: { readonly chunkSize: number }) => Unpacker;
+export type CreateUnpacker = (options: {
+  readonly chunkSize: number;
+  readonly params?: Readonly<Record<number, number>>;
+}) => Unpacker;
 
 /** Node.js has zstd from 22.15 on. */
-const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: CreateUnpacker };
+export const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: CreateUnpacker };
 
 interface Kind {
   readonly name: string;

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
-import { KIND_BYTES, kindOf } from '../../ingest/index.ts';
+import { createZstdUnpacker, KIND_BYTES, kindOf } from '../../ingest/index.ts';
 import { Sequence } from '../push/index.ts';
 import { type Reached, Refused, type Remote, withService } from './service-client.ts';
 import { inWords } from './system-errors.ts';
@@ -105,7 +105,7 @@ function sizeOf(file: string): number {
   return found.size;
 }
 
-/** Returns what a file holds, unpacked if it is gzip, whatever its name. `onRead` is told of the file's own bytes. */
+/** Returns what a file holds, unpacked if it is gzip or zstd, whatever its name. `onRead` is told of the file's own bytes. */
 async function bytesOf(file: string, onRead: (count: number) => void): Promise<Readable> {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -116,8 +116,11 @@ async function bytesOf(file: string, onRead: (count: number) => void): Promise<R
     isDone = done;
   }
   const kind = kindOf(start);
-  // Node.js ends after the first frame of zstd, and drops the others without an error.
-  if (kind && kind.name !== 'gzip')
+  const unpacker =
+    kind?.name === 'zstd'
+      ? createZstdUnpacker?.(CHUNK_BYTES)
+      : kind?.unpack?.({ chunkSize: CHUNK_BYTES });
+  if (kind && !unpacker)
     throw new Error(
       `${file} is packed by ${kind.name}, which cannot be unpacked: unpack it first.`,
     );
@@ -130,7 +133,6 @@ async function bytesOf(file: string, onRead: (count: number) => void): Promise<R
     })(),
     { objectMode: false },
   );
-  const unpacker = kind?.unpack?.({ chunkSize: CHUNK_BYTES });
   if (!unpacker) return all;
   all.once('error', (error) => unpacker.destroy(error));
   return all.pipe(unpacker);

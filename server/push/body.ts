@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { KIND_BYTES, kindOf } from '../../ingest/index.ts';
+import { createZstdUnpacker, KIND_BYTES, kindOf } from '../../ingest/index.ts';
 import { AppError } from '../errors.ts';
 import type { Holding } from './memory.ts';
 
@@ -14,7 +14,7 @@ const SENT_LIMIT = `${MAX_SENT_BYTES} bytes as it is sent`;
 const CHUNK_BYTES = 64 * 1024;
 /** Memory of a decompressor beside its chunk. */
 const GZIP_BYTES = 64 * 1024;
-/** Brotli's window grows with what it unpacks, up to this. */
+/** The windows of brotli and zstd grow with what they unpack, up to this. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 /** Where the length of a body is not known, its buffer begins with this. */
 const FIRST_BYTES = 256 * 1024;
@@ -129,18 +129,19 @@ export function tooLarge(limit: string): AppError {
 }
 
 interface Unpacker {
-  readonly stream: ReturnType<typeof createGunzip>;
+  readonly stream: Transform & { readonly bytesWritten: number };
   readonly hasWindow: boolean;
   /** Why the body is taken to be packed so. */
   readonly reason: string;
 }
 
 const OPTIONS = { chunkSize: CHUNK_BYTES };
-/** Not zstd: Node.js ends after its first frame, and drops the others without an error. */
+const zstd = createZstdUnpacker;
 const UNPACKERS: Readonly<Record<string, () => Unpacker['stream']>> = {
   gzip: () => createGunzip(OPTIONS),
   deflate: () => createInflate(OPTIONS),
   br: () => createBrotliDecompress(OPTIONS),
+  ...(zstd && { zstd: () => zstd(CHUNK_BYTES) }),
 };
 
 function encodingOf(header: string | undefined): string {
@@ -193,7 +194,7 @@ function unpackerOf(
   [expected, got]: readonly [string, string],
 ): Unpacker {
   const make = Object.hasOwn(UNPACKERS, encoding) ? UNPACKERS[encoding] : undefined;
-  if (make) return { stream: make(), hasWindow: encoding === 'br', reason };
+  if (make) return { stream: make(), hasWindow: encoding === 'br' || encoding === 'zstd', reason };
   throw new AppError('ENCODING_UNKNOWN', { detail: `Expected ${expected}, got ${got}.` });
 }
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import * as zlib from 'node:zlib';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ROOT } from '../../../server/config/package-root.ts';
@@ -124,6 +125,11 @@ function sameCases(withData: (action: (data: string) => Promise<void>) => Promis
         const zip = await run(data, [...args, write('zip', 'PK\x03\x04more')]);
         expect(zip).to.include({ code: 1 });
         expect(zip.err).to.include('is packed by zip, which cannot be unpacked');
+        const { zstdCompressSync: pack } = zlib as { zstdCompressSync?: (text: string) => Buffer };
+        const frames = pack && Buffer.concat([pack(line('f')), pack(line('g'))]);
+        const zst = await run(data, [...args, write('zst', frames ?? '\x28\xb5\x2f\xfdmore')]);
+        if (frames) expect(JSON.parse(zst.out)).to.include({ lines: 2, rows: 2, rejected: 0 });
+        else expect(zst.code).to.equal(1);
       }),
     ));
 

@@ -132,9 +132,19 @@ export function formatsTable({ rows, formats }: Formats): string {
         ];
   const [first] = formats;
   const lines = formats.map(({ name, bytes, own, theirs }) => {
-    const ratios = own.map(({ ms }, run) => (first?.own[run]?.ms ?? Number.NaN) / ms);
-    const [rate = '', ...rest] = cells(own);
-    return [name, whole(bytes / rows), rate, short(median(ratios)), ...rest, ...cells(theirs)];
+    const toFirst = (of: (run: StoredLines, base: StoredLines) => number) =>
+      short(median(own.flatMap((run, n) => (first?.own[n] ? [of(run, first.own[n])] : []))));
+    const [rate = '', processor = '', memory = ''] = cells(own);
+    return [
+      name,
+      whole(bytes / rows),
+      rate,
+      toFirst(({ ms }, base) => base.ms / ms),
+      processor,
+      toFirst(({ seconds }, base) => seconds / base.seconds),
+      memory,
+      ...cells(theirs),
+    ];
   });
   const head = [
     'format',
@@ -142,6 +152,7 @@ export function formatsTable({ rows, formats }: Formats): string {
     'rows/s',
     'ratio to the first',
     'processor, µs a row',
+    'ratio to the first',
     'peak memory, MB',
     'VictoriaLogs, rows/s',
     'processor, µs a row',

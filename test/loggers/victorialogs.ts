@@ -5,7 +5,7 @@
  *     node --import=tsx test/loggers/victorialogs.ts http://127.0.0.1:9428 5140
  *
  * Each line takes the way that VictoriaLogs's documentation has for it: JSON goes to its endpoint of JSON lines, lines of syslog to its
- * listener, and journald's export to its endpoint of that. For other text there is none; a shipper sends each line as a message.
+ * listener, and the export of journald to its own endpoint. Other text has no endpoint: a shipper sends each line as a message.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ async function found(query: string): Promise<Stored[]> {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }
 
-/** Sends a body. An answer other than 200 says that no line of it could be read, so that it is not looked at. */
+/** Sends a body. An answer other than 200 means that it could read no line, which the rows show anyway. */
 async function send(
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -81,7 +81,7 @@ async function send(
   });
 }
 
-/** Stores the lines of a sample that are no syslog, each with the place where it stands. */
+/** Stores the lines of a sample, each with the number of lines before it. */
 async function storeLines(sample: Sample, names: Readonly<Record<string, string>>): Promise<void> {
   const lines = linesOf(sample).flatMap((line, at) => {
     const place = `${sample.name}:${at}`;

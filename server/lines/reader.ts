@@ -93,7 +93,7 @@ export function membersBy(formats: readonly Format[], entry: string): readonly M
 }
 
 function reasonOf(formats: readonly Format[]): string {
-  if (formats.length === 0) return 'it is not a JSON object';
+  if (formats.length === 0) return 'it is not a JSON object; set TAILPOND_LINE_FORMAT to take text';
   const names = formats.map(({ name }) => name).join(' or ');
   return `it is neither a JSON object nor a line of ${names} (TAILPOND_LINE_FORMAT)`;
 }

@@ -210,7 +210,7 @@ describe('TAILPOND_LINE_FORMAT', () => {
         const rejected = await service.result('/api/rejected?source=app_logs');
         expect(rejected.map(({ reason }) => reason)).to.have.members([
           'it is neither a JSON object nor a line of nginx-error (TAILPOND_LINE_FORMAT)',
-          'it is not a JSON object',
+          'it is not a JSON object; set TAILPOND_LINE_FORMAT to take text',
         ]);
         expect(await service.ledger('auth_logs')).to.include({ rows: 2, rejected: 0 });
       },

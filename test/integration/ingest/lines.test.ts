@@ -335,9 +335,9 @@ describe('a line of the first file of a store', () => {
         ]);
         expect(found.map(({ length }) => length)).to.deep.equal([1, 13, 3]);
         expect(found.map(({ reason }) => reason)).to.deep.equal([
-          'it is not a JSON object',
+          'it is not a JSON object; set TAILPOND_LINE_FORMAT to take text',
           'it is not JSON: unexpected "]" at byte 11',
-          'it is not a JSON object',
+          'it is not a JSON object; set TAILPOND_LINE_FORMAT to take text',
         ]);
         expect(await ingesting.rejected('auth_logs')).to.have.length(3);
         expect(await ingesting.rejected(SOURCE)).to.have.length(0);

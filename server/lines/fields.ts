@@ -140,8 +140,8 @@ export interface FieldTable {
   leads(name: string): boolean;
 }
 
-/** So many names are remembered; a program may write a new one in each line. */
-const MOST_NAMES = 10_000;
+/** So many names are remembered; a program may write a new one in each line, and a long one. */
+const [MOST_NAMES, MOST_NAME_CHARS] = [10_000, 200];
 
 /** Names that an operator adds to the table. */
 export type OwnFields = Partial<Record<Role, readonly string[]>>;
@@ -182,7 +182,7 @@ export function createFieldTable(own: OwnFields = {}): FieldTable {
       const plain = plainName(name);
       found = { field: fields.get(plain) ?? null, leads: beginnings.has(plain) };
       if (known.size >= MOST_NAMES) known.clear();
-      known.set(name, found);
+      if (name.length <= MOST_NAME_CHARS) known.set(apart(name), found);
     }
     return found;
   };
@@ -196,4 +196,9 @@ function ownNames(role: Role, names: readonly string[]): readonly string[] {
   if (role === 'project') return ['project', ...names];
   const attributes = names.map((name) => `attributes.${name}`);
   return IN_METADATA.includes(role) ? [...names, ...attributes] : names;
+}
+
+/** Returns a name without the line that it is a part of: V8 keeps the whole text as long as a part of it is kept. */
+function apart(name: string): string {
+  return JSON.parse(JSON.stringify(name)) as string;
 }

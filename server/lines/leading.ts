@@ -38,7 +38,7 @@ const ZONE_WORD =
   /[ ]?(?:[AP]\.?M\.?|[+-]\d\d(?::?\d\d)?|m=[+-][\d.]{1,30}|\[[A-Za-z_]{1,20}\/[A-Za-z_/]{1,30}\]|Z|[A-Z]{2,5}(?:[+-]\d{1,2})?)(?![\w/])/y;
 
 const NAMES =
-  'trace|trce|trac|trc|debug|debg|debu|dbug|dbg|verbose|silly|info|information|inf|notice|success|warn|warning|wrn|erro|error|err|severe|crit|critical|crt|alert|emerg|emergency|fatal|fata|ftl|fail';
+  'trace|trce|trac|trc|debug|debg|debu|dbug|dbg|verbose|vrb|silly|info|information|inf|notice|success|warn|warning|wrn|erro|error|err|severe|crit|critical|crt|alert|emerg|emergency|fatal|fata|ftl|fail';
 /** Written in capitals alone: in small letters they are words of messages. */
 const CAPITALS = 'FINEST|FINER|FINE|CONFIG|LOG|PANIC|DPANIC';
 /** `[warn]`, `<error>`, `(info)`, `[E]`. */

@@ -19,10 +19,13 @@ const HEADS: readonly RegExp[] = [
   // logrus without a terminal's clock: `WARN[0012] msg`.
   /^(?<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[(?<seconds>\d{4,8})\] ?/,
   // env_logger: `[2026-11-20T10:00:00Z INFO  mod] msg`; Celery: `[2026-11-20 10:00:00,123: INFO/MainProcess] msg`.
-  /^\[(?<time>\d{4}-[^\]]{15,35}?):? +(?<level>TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)(?: *[ /:] *(?<logger>[^\s\]]{1,100}))?\] /,
+  /^\[(?<time>\d{4}-[^\]]{14,35}?):? +(?<level>TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|VRB|DBG|INF|WRN|ERR|FTL)(?: *[ /:] *(?<logger>[^\s\]]{1,100}))?\] /,
+  // Serilog's console: `[10:00:00 INF] msg`.
+  /^\[(?<clock>\d\d:\d\d:\d\d(?:\.\d{1,7})?) (?<level>VRB|DBG|INF|WRN|ERR|FTL)\] /,
 ];
 /** Most lines have none of these heads. */
-const MAY_HAVE_HEAD = /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:[A-Z] |[A-Z]{4,8}[:[]|\[\d{4}-)/;
+const MAY_HAVE_HEAD =
+  /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:[A-Z] |[A-Z]{4,8}[:[]|\[\d{4}-|\[\d\d:\d\d:\d\d[ .])/;
 const MARKS: Readonly<Record<string, string>> = {
   '.': 'debug',
   '-': 'info',
@@ -36,12 +39,18 @@ interface Side {
   readonly end: number;
   /** It cannot be the beginning of a message. Otherwise it is a part only if a word of severity stands behind it. */
   readonly isSure: boolean;
+  /** It is a name with nothing but a colon behind it. */
+  readonly isName?: boolean;
 }
 
 /** Facts that the head of a line has told so far. */
 interface Said {
   isDated: boolean;
   hasLevel: boolean;
+  /** Parts that stand beside the moment and the severity, without spans. */
+  sides: number;
+  /** Names with nothing but a colon behind them. */
+  names: number;
 }
 
 const MOST_PARTS = 10;
@@ -55,7 +64,16 @@ const NAME = /([A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)( +- | +-- | +: | ?\| ?|\t|: )
 const MESSAGE_NAME =
   /(?:^|[a-z_.])(?:error|exception|warning|fail(?:ed|ure)?|timeout|panic|note|fault|https?|by|to|at|is|was|GET|POST)$/i;
 /** A name with nothing but a colon behind it. A word with a capital begins a sentence: `Logging: started`. */
-const IDENTIFIER = /^[a-z_$][a-z\d_$-]*$|[a-z\d_][./:#@][A-Za-z_]/;
+const WORD_NAME = /^[a-z_$][a-z\d_$-]*$/;
+const PATH_NAME = /[a-z\d_](?:[./#]|::?)[A-Za-z_]/;
+/** Addresses, hosts and files are what a message is about. */
+const OTHER_NAME =
+  /:\/\/|@|\.(?:com|org|net|io|dev|local|internal|ya?ml|json|toml|conf|cfg|ini|xml|txt|log|csv|pem|crt|key|html?|sh|sql|so|service)$/i;
+/** A name before a number, a pair or an object alone belongs to the message: `exit: 1`. */
+const ONLY_VALUE =
+  /^(?:[-+]?\d[\d.,:]* ?[A-Za-z%]{0,3}$|[A-Za-z_][\w.-]{0,60}=|[{[]\s*(?:["\]}]|$))/;
+/** tracing's compact form has the names of spans before that of the logger. */
+const TRACING = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z {1,2}[A-Z]{4,5} /;
 /** tracing's spans: `checkout{order="A-1"}: `. */
 const SPAN = /([\w:.-]{1,80}\{[^}]{0,500}\}):(?=\s)/y;
 /** `com.example.Shop` before a thread: it has no separator behind it. */
@@ -117,7 +135,7 @@ function ownHead(line: string): Head | null {
 function anyHead(line: string): Head {
   const head = line.slice(0, HEAD_CHARS);
   const members: Member[] = [];
-  const said: Said = { isDated: false, hasLevel: false };
+  const said: Said = { isDated: false, hasLevel: false, sides: 0, names: 0 };
   /** Parts that are taken only if a moment or a severity stands behind them. */
   let pending: Member[] = [];
   let from = 0;
@@ -145,7 +163,13 @@ function anyHead(line: string): Head {
       if (!severity.isPlain) break;
     } else {
       const side = sideAt(head, at, said, pending.length);
-      if (!side || behindGap(head, side.end) >= line.length) break;
+      if (!side) break;
+      const behind = behindGap(head, side.end);
+      if (behind >= line.length) break;
+      if (side.isName) {
+        if (ONLY_VALUE.test(line.slice(behind, behind + HEAD_CHARS))) break;
+        said.names++;
+      } else if (side.member.name !== 'span') said.sides++;
       if (side.isSure) take(side.member, side.end);
       else {
         pending.push(side.member);
@@ -189,12 +213,8 @@ function severityAt(head: string, at: number, isDated: boolean) {
 }
 
 /** Returns a part that is neither a moment nor a severity. `before`: parts before it that are not sure. */
-function sideAt(
-  head: string,
-  at: number,
-  { isDated, hasLevel }: Said,
-  before: number,
-): Side | null {
+function sideAt(head: string, at: number, said: Said, before: number): Side | null {
+  const { isDated, hasLevel } = said;
   const isBegun = isDated || hasLevel;
   const isFull = isDated && hasLevel;
   const sign = head[at] ?? '';
@@ -210,8 +230,8 @@ function sideAt(
   if (tag) return tag;
   const named = matchAt(NAME, head, at);
   const [whole = '', name = '', separator = ''] = named ?? [];
-  const isName = !MESSAGE_NAME.test(name) && (separator !== ': ' || IDENTIFIER.test(name));
-  if (named && isName)
+  const isName = separator === ': ';
+  if (named && !MESSAGE_NAME.test(name) && (!isName || isLogger(name, head, said)))
     return {
       member: textMember('logger', name),
       end:
@@ -220,9 +240,20 @@ function sideAt(
         (separator === '\t' ? 0 : separator.length) +
         separator.trimEnd().length,
       isSure: isFull,
+      isName,
     };
   if (isFull) return side(DOTTED, head, at, 'logger', false);
   return isDated && before < 2 ? side(BARE, head, at, 'logger', false) : null;
+}
+
+/**
+ * Tells whether a name before a colon is that of a logger. One such name is taken at most. A word by itself has to stand directly behind a
+ * moment and a severity, as loggers write it: `ERROR db: connection: refused` may be a sentence.
+ */
+function isLogger(name: string, head: string, { isDated, hasLevel, sides, names }: Said): boolean {
+  if (names > 0 && !(names === 1 && TRACING.test(head))) return false;
+  if (WORD_NAME.test(name)) return !(isDated && hasLevel) || sides === 0;
+  return PATH_NAME.test(name) && !OTHER_NAME.test(name);
 }
 
 /** Returns the part that a pattern matches. It has one group, or two of which one matches, or none. */

@@ -38,11 +38,11 @@ const FAULTS: Readonly<Record<string, number>> = {
   'morgan-short': 3,
   'nestjs-console': 1,
   'python-logging-usual': 1,
-  'python-stderr': 2,
+  'python-stderr': 1,
   'rabbitmq-default': 7,
   'redis-default': 1,
   'rich-default': 2,
-  'ruby-logger-default': 2,
+  'ruby-logger-default': 1,
   'slog-rs-term': 7,
   'spring-boot-default': 1,
   'tracing-subscriber-compact': 2,
@@ -51,7 +51,7 @@ const FAULTS: Readonly<Record<string, number>> = {
   'tracing-subscriber-pretty': 5,
   'traefik-common': 1,
   'tslog-pretty': 1,
-  'zap-development': 3,
+  'zap-development': 1,
   'zerolog-console': 1,
 };
 

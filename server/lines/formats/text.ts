@@ -2,18 +2,36 @@
  * Reads any line of text. At its beginning stand a moment, a word of severity, and names of a logger, a thread or a place in the code, in
  * the order of the program; behind the message may stand pairs or an object. What is not surely one of these stays in the message.
  */
-import { behindGap, HEAD_CHARS, leadingClock, leadingMoment, leadingSeverity } from '../leading.ts';
+import {
+  behindGap,
+  HEAD_CHARS,
+  innerMoment,
+  leadingClock,
+  leadingMoment,
+  leadingSeverity,
+} from '../leading.ts';
 import { type Format, type Member, textMember } from '../line.ts';
 import { requestIn, trailing } from '../trailing.ts';
 
 /** Heads that have their own order. The group `mark` is Redis's sign of severity. */
 const HEADS: readonly RegExp[] = [
   // Go's klog and glog: `I1120 10:00:00.000000       1 file.go:1] msg`.
-  /^(?<level>[IWEF])(?<time>\d{4} \d\d:\d\d:\d\d\.\d{1,9}) +(?<pid>\d{1,10}) (?<caller>[^\s\]]{1,100}:\d{1,7})\] ?/,
+  /^(?<level>[IWEF])(?<time>\d{4} \d\d:\d\d:\d\d\.\d{1,9}) +(?<pid>\d{1,15}) (?<caller>[^\s\]]{1,100}:\d{1,7})\] ?/,
   // Ruby's Logger, so Rails: `I, [2026-11-20T10:00:00.123456 #1]  INFO -- : msg`.
   /^[DIWEFUA], \[(?<time>\S{19,40}) #(?<pid>\d{1,10})\] {1,3}(?<level>[A-Z]{3,7}) -- (?<logger>[^:\s]{0,60}): ?/,
   // Redis: `1:M 20 Nov 2026 10:00:00.123 * msg`.
   /^(?<pid>\d{1,10}):(?<role>[A-Z]) (?<time>\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3}) (?<mark>[.*#-]) /,
+  /^(?<pid>\d{1,10}):signal-handler \((?<time>1\d{9})\) /,
+  // Android: `11-20 10:00:00.123  1234  5678 E Tag: msg`.
+  /^(?<time>\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) +(?<pid>\d{1,10}) +(?<tid>\d{1,10}) (?<level>[VDIWEF]) (?<logger>[^:\s][^:]{0,100}?) *: /,
+  // Spark: `26/11/20 10:00:00 INFO Shop: msg`.
+  /^(?<short>\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d) (?<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?<logger>[\w.$]{1,100}): /,
+  // CockroachDB: `I261120 10:00:00.123456 1 cli/start.go:10 ⋮ [n1] msg`.
+  /^(?<level>[IWEF])(?<short>\d{6} \d\d:\d\d:\d\d\.\d{6}) (?<pid>\d{1,15}) (?:\d@)?(?<caller>\S{1,100}:\d{1,7}) /,
+  // Gin.
+  /^\[GIN\] (?<time>\d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d) (?=\|)/,
+  /^\[GIN-debug\] \[(?<level>WARNING|ERROR)\] /,
+  /^\[GIN-(?<level>debug)\] /,
   // Python's `basicConfig`: `ERROR:shop.cart:msg`.
   /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?<logger>[\w.-]{1,100}):(?=\S)/,
   // logrus without a terminal's clock: `WARN[0012] msg`.
@@ -25,7 +43,7 @@ const HEADS: readonly RegExp[] = [
 ];
 /** Most lines have none of these heads. */
 const MAY_HAVE_HEAD =
-  /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:[A-Z] |[A-Z]{4,8}[:[]|\[\d{4}-|\[\d\d:\d\d:\d\d[ .])/;
+  /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:(?:[A-Z] |sig)|\d\d-\d\d |\d\d\/\d\d\/\d\d |[A-Z]{4,8}[:[]|\[(?:\d{4}-|\d\d:\d\d:\d\d[ .]|GIN))/;
 const MARKS: Readonly<Record<string, string>> = {
   '.': 'debug',
   '-': 'info',
@@ -54,12 +72,13 @@ interface Said {
 }
 
 const MOST_PARTS = 10;
+const CISCO = /^[*.](?=[A-Z][a-z]{2} {1,2}\d)/;
 const PID = /[[(](\d{1,10})[\])]:?(?=\s)|(\d{1,10})(?= {1,3}(?:---|\[[A-Z]| - ))/y;
 const ERLANG = /<\d{1,10}\.\d{1,10}\.\d{1,10}>(?=\s)/y;
 /** A thread, a logger or another tag; a list of values is none. */
 const TAG = /\[ *([\w .:/@#$+<>-]{1,100}?) *\]:?(?=[\s[(])|\(([\w.:/$-]{1,60})\):?(?=\s)/y;
 const CALLER = /([\w./\\@-]{1,150}\.[a-z]{1,5}:\d{1,7})(?::\d{1,6})?:?(?=\s)/iy;
-const NAME = /([A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)( +- | +-- | +: | ?\| ?|\t|: )(?=\S)/y;
+const NAME = /([A-Za-z_$][\w$./@#:<>[\]-]{0,100}?)( +- | +-- | +: | {0,20}\| ?|\t|: )(?=\S)/y;
 /** Names that begin a message rather than name a logger: `Error: timeout`. */
 const MESSAGE_NAME =
   /(?:^|[a-z_.])(?:error|exception|warning|fail(?:ed|ure)?|timeout|panic|note|fault|https?|by|to|at|is|was|GET|POST)$/i;
@@ -95,7 +114,9 @@ export const text: Format = {
     const end = line.indexOf('\n');
     const first = end < 0 ? line : line.slice(0, end);
     const others = end < 0 ? '' : line.slice(end);
-    const { members, from, isHead } = ownHead(first) ?? anyHead(first);
+    const head = ownHead(first) ?? anyHead(first);
+    const { from, isHead } = head;
+    const members = datedBy(head.members, first);
     const rest = first.slice(from);
     const whole = twoLined(members, rest, others);
     if (whole) return whole;
@@ -105,6 +126,15 @@ export const text: Format = {
     return [...members, textMember('message', others === '' ? first : others.trimStart())];
   },
 };
+
+/** Returns the members with the moment that stands behind the first words of a line, where the head has none. */
+function datedBy(members: readonly Member[], line: string): readonly Member[] {
+  // A line that goes on another one by itself begins with a blank.
+  if (line.charCodeAt(0) <= 0x20) return members;
+  for (const { name } of members) if (name === 'time') return members;
+  const moment = innerMoment(line);
+  return moment === null ? members : [...members, textMember('time', moment)];
+}
 
 interface Head {
   readonly members: readonly Member[];
@@ -120,15 +150,21 @@ function ownHead(line: string): Head | null {
   for (const form of HEADS) {
     const found = form.exec(head);
     if (!found?.groups) continue;
-    const { mark, pid, ...groups } = found.groups;
+    const { mark, pid, short, ...groups } = found.groups;
     const members = Object.entries(groups).flatMap(([name, value]) =>
       value ? [textMember(name, value)] : [],
     );
+    if (short) members.push(textMember('time', withCentury(short)));
     if (mark) members.push(textMember('level', MARKS[mark] ?? ''));
     if (pid) members.push({ name: 'pid', json: String(Number(pid)) });
     return { members, from: found[0].length, isHead: true };
   }
   return null;
+}
+
+/** Returns a moment whose year has two digits and stands first. */
+function withCentury(short: string): string {
+  return short.replace(/^(\d\d)\/?(\d\d)\/?(\d\d)/, '20$1-$2-$3');
 }
 
 /** Takes parts from the beginning of a line as long as they are surely none of the message. */
@@ -139,11 +175,13 @@ function anyHead(line: string): Head {
   /** Parts that are taken only if a moment or a severity stands behind them. */
   let pending: Member[] = [];
   let from = 0;
-  let at = 0;
+  // Cisco writes a sign for a clock that is not set.
+  let at = (line[0] === '*' || line[0] === '.') && CISCO.test(head) ? 1 : 0;
   const take = (member: Member, end: number) => {
     members.push(...pending, member);
     pending = [];
-    from = at = end;
+    // A comma behind a moment parts columns.
+    from = at = head[end] === ',' && member.name === 'time' ? end + 1 : end;
   };
   for (let parts = 0; parts < MOST_PARTS; parts++) {
     at = behindGap(head, at);
@@ -275,10 +313,16 @@ function memberOf(name: string, value: string): Member {
   return textMember(name, value);
 }
 
+function hasTwoOfOneName(members: readonly Member[]): boolean {
+  for (let at = 1; at < members.length; at++)
+    for (let other = 0; other < at; other++)
+      if (members[at]?.name === members[other]?.name) return true;
+  return false;
+}
+
 /** Gives the further members of one name others: `tag`, `tag2`. */
 function renamed(members: readonly Member[]): readonly Member[] {
-  if (!members.some(({ name }, at) => members.findIndex((other) => other.name === name) < at))
-    return members;
+  if (!hasTwoOfOneName(members)) return members;
   const counts = new Map<string, number>();
   return members.map(({ name, json }) => {
     const count = (counts.get(name) ?? 0) + 1;

@@ -85,3 +85,145 @@ describe("a line of Serilog's console", () => {
     ]);
   });
 });
+
+describe('a moment behind the first words', () => {
+  it('dates a line, whose message stays whole', () => {
+    check([
+      [`update-alternatives ${D}: run`, T, null, '='],
+      ['http 2026-11-20T10:00:00.186641Z app/lb/50dc 10.0.0.1:28', T, null, '='],
+      [`Started GET "/x" for 127.0.0.1 at ${D} +0000`, T, null, '='],
+      ['79a5 bucket [20/Nov/2026:10:00:00 +0000] 10.0.0.1 79a5 REST.GET', T, null, '='],
+      ['Start-Date: 2026-11-20  10:00:00', T, null, '='],
+      ['L 11/20/2026 - 10:00:00: World triggered', T, null, '='],
+      ['type=SYSCALL msg=audit(1795168800.243:24287): arch=c000003e', T, null, '='],
+      [`ERROR db (${D}) is down`, T, 'error', `db (${D}) is down`],
+    ]);
+  });
+
+  it('is none of the line where it is of something else', () => {
+    check([
+      [`INFO retry at ${D}`, null, 'info', `retry at ${D}`],
+      [`token expires ${D}`, null, null, '='],
+      [`valid until: ${D}`, null, null, '='],
+      [`GET /?from=${D}`, null, null, '='],
+      [
+        `${D} INFO job of 2026-11-25 11:00:00 is done`,
+        T,
+        'info',
+        'job of 2026-11-25 11:00:00 is done',
+      ],
+      [`${'word '.repeat(21)}${D}`, null, null, '='],
+      ['made on 2026-11-20, at noon', null, null, '='],
+    ]);
+  });
+
+  it('stands behind the name that docker compose writes', () => {
+    check([
+      ['web-1  | 2026-11-20T10:00:00Z INFO started', T, 'info', 'started'],
+      ['web-1  | listening', null, null, '='],
+    ]);
+  });
+});
+
+describe('a moment of a further form', () => {
+  it('dates its line', () => {
+    check([
+      [`${D},ERROR,"failed"`, T, 'error', '"failed"'],
+      ['2026-11-20,10:00:00,ERROR,failed', T, 'error', 'failed'],
+      ['2026-11-20\t10:00:00\tERROR\tfailed', T, 'error', 'failed'],
+      ['2026-11-20 - 10:00:00 INFO hi', T, 'info', 'hi'],
+      ['1795168800: New connection', T, null, 'New connection'],
+      ['20033:signal-handler (1795168800) Received SIGTERM', T, null, 'Received SIGTERM'],
+      ['*Nov 20 10:00:00.123: %LINK-3-UPDOWN: up', T, null, '%LINK-3-UPDOWN: up'],
+      ['261120 10:00:00 [Note] ready', T, 'info', 'ready'],
+      ['261120  1:00:00 [Note] ready', '2026-11-20T01:00:00', 'info', 'ready'],
+      ['261120 100000 148 INFO dfs.DataNode$P: ended', T, 'info', 'ended'],
+      ['I261120 10:00:00.123456 1 cli/start.go:10 started', T, 'info', 'started'],
+      ['[11/20/26 10:00:00:123 UTC] 0001 started', T, null, '0001 started'],
+      ['26/11/20 10:00:00 INFO SecurityManager: Changing', T, 'info', 'Changing'],
+      ['Nov 20, 2026 10:00:00,123 AM UTC started', T, null, 'started'],
+      ['11-20 10:00:00.123  1234  5678 E Activity: crashed', T, 'error', 'crashed'],
+      ['11-20 10:00:00.123  1234  5678 V Activity: asked', T, 'trace', 'asked'],
+      ['I1120 10:00:00.859538 140060410473344 p.py:33] hi', T, 'info', 'hi'],
+      ['[20-Nov-2026 11:00:00 Europe/Berlin] started', T, null, 'started'],
+      ['2026-11-20T11:00:00 Europe/Berlin started', T, null, 'started'],
+      ['[20Nov2026 10:00:00.123] [main/INFO] hi', T, null, 'hi'],
+      ['[2026.11.20-10.00.00:123][  0]LogInit: x', T, null, '[  0]LogInit: x'],
+      ['11/20-10:00:00.123456  [**] ICMP [**]', T, null, '[**] ICMP [**]'],
+      ['11/20/2026 10:00:00 AM started', T, null, 'started'],
+      [
+        '[GIN] 2026/11/20 - 10:00:00 | 500 | 1ms | ::1 | GET  "/"',
+        T,
+        'error',
+        '| 500 | 1ms | ::1 | GET  "/"',
+      ],
+    ]);
+  });
+
+  it('stays unread if it may be of another day, or no moment', () => {
+    check([
+      ['[11/10/26 10:00:00:123 UTC] started', null, null, '='],
+      ['11/10/2026 1:00:01 PM started', null, null, '='],
+      ['26/11/20 10:00:00 started', null, null, '='],
+      ['261120 100000 bytes', null, null, '='],
+      ['123456 10:00:04 x', null, null, '='],
+      ['1795168800 bytes written', null, null, '='],
+      [`${D} UTC Started/Done it`, T, null, 'Started/Done it'],
+    ]);
+  });
+});
+
+describe('pairs behind the head of syslog', () => {
+  it('are read, with the moment and the severity of the program', () => {
+    check([
+      ['Nov 20 10:00:00 vm app[1]: level=error msg="it broke" code=5', T, 'error', 'it broke'],
+      ['<134>Nov 20 10:00:00 vm app[1]: level=error msg="it broke"', T, 'error', 'it broke'],
+      [
+        '<189>date=2026-11-20 time=10:00:00 level="warning" action="deny"',
+        T,
+        'warn',
+        'date=2026-11-20 time=10:00:00 level="warning" action="deny"',
+      ],
+      ['Nov 20 10:00:00 vm kernel: IN=eth0 OUT= MAC=00', T, null, 'IN=eth0 OUT= MAC=00'],
+      [
+        'Nov 20 10:00:00 vm app: level=error is what it said',
+        T,
+        null,
+        'level=error is what it said',
+      ],
+    ]);
+  });
+});
+
+describe('an object of a cloud', () => {
+  it('says its moment, its severity and its message', () => {
+    check([
+      [
+        '{"kind":"Event","requestReceivedTimestamp":"2026-11-20T10:00:00Z","responseStatus":{"code":404}}',
+        T,
+        'warn',
+        '',
+      ],
+      ['{"lastTimestamp":"2026-11-20T10:00:00Z","message":"Back-off"}', T, null, 'Back-off'],
+      [
+        '{"TimeGenerated":"2026-11-20T10:00:00Z","resultDescription":"denied","level":"Error"}',
+        T,
+        'error',
+        'denied',
+      ],
+      ['{"requestTime":"20/Nov/2026:10:00:00 +0000","status":"502"}', T, 'error', ''],
+      [
+        '{"timeUnixNano":"1795168800000000000","severityText":"WARN","body":{"stringValue":"full"}}',
+        T,
+        'warn',
+        'full',
+      ],
+      [
+        '{"timestamp":"2026-11-20T10:00:00Z","protoPayload":{"status":{"message":"denied"}}}',
+        T,
+        null,
+        'denied',
+      ],
+    ]);
+  });
+});

@@ -78,7 +78,7 @@ function newMembers(text: string): readonly Member[] | null {
     ...said('msgid', msgid),
     ...data.members,
     // A byte order mark says that the message is UTF-8 (RFC 5424, section 6.4).
-    ...messageMembers(app, data.message.replace(/^ ?\ufeff?/, '')),
+    ...messageMembers(app, data.message.replace(/^ ?\ufeff?/, ''), true),
   ];
 }
 
@@ -125,12 +125,12 @@ function oldMembers(text: string, hasPriority: boolean): readonly Member[] | nul
     ...(isTag ? [] : said('host', host?.groups?.host)),
     ...said('app', tag?.groups?.app),
     ...pidMembers(tag?.groups?.pid),
-    ...messageMembers(tag?.groups?.app ?? '', tag ? rest.slice(tag[0].length) : rest),
+    ...messageMembers(tag?.groups?.app ?? '', tag ? rest.slice(tag[0].length) : rest, hasPriority),
   ];
 }
 
 /** rsyslog writes control characters as three octal digits: `#011`. HAProxy's lines have a form of their own in the message. */
-function messageMembers(app: string, message: string): readonly Member[] {
+function messageMembers(app: string, message: string, hasPriority: boolean): readonly Member[] {
   const inner = app === 'haproxy' ? haproxy.parse(message) : null;
   if (inner) return inner;
   const pairs = pairsOf(message);
@@ -138,7 +138,11 @@ function messageMembers(app: string, message: string): readonly Member[] {
   const text = message.replaceAll(/#(0[0-3][0-7])/g, (_all, octal) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
-  return [textMember('message', text)];
+  // Postfix, OpenSSH and others write `warning: ` into the message, which keeps it.
+  const severity = hasPriority ? null : leadingSeverity(text);
+  return severity
+    ? [textMember('level', severity.text), textMember('message', text)]
+    : [textMember('message', text)];
 }
 
 /** Pairs that a program wrote for its whole message: `level=error msg="it broke"`. Without a message among them the text is kept. */

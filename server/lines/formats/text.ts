@@ -59,6 +59,8 @@ interface Side {
   readonly isSure: boolean;
   /** It is a name with nothing but a colon behind it. */
   readonly isName?: boolean;
+  /** The severity that it names behind a slash. */
+  readonly level?: string;
 }
 
 /** Facts that the head of a line has told so far. */
@@ -97,6 +99,12 @@ const TRACING = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z {1,2}[A-Z]{4,5} /;
 const SPAN = /([\w:.-]{1,80}\{[^}]{0,500}\}):(?=\s)/y;
 /** `com.example.Shop` before a thread: it has no separator behind it. */
 const DOTTED = /([a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})(?= {1,3}\[)/y;
+/** Airflow's place in the code, and ClickHouse's query, which may be empty: `{dag.py:12} ERROR`. */
+const BRACES = /\{([\w.:/-]{0,100})\}(?=\s)/y;
+/** Sidekiq's pairs before its severity: `pid=1 tid=abc INFO: start`. */
+const PAIRS_BEFORE =
+  /((?:[\w.]{1,30}=[^\s"]{0,100} ){0,11}[\w.]{1,30}=[^\s"]{0,100}) (?=(?:DEBUG|INFO|WARN|ERROR|FATAL): )/y;
+const SLASH_LEVEL = /\/(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]:?$/;
 /** Words between a moment and a severity: a host, a program. */
 const BARE = /((?![A-Z]+ )[\w.$/@#-]{1,80}(?:\[\d{1,10}\])?):?(?=\s)/y;
 const LETTER = /[TDIWEFVC](?= )/y;
@@ -116,7 +124,11 @@ export const text: Format = {
     const others = end < 0 ? '' : line.slice(end);
     const head = ownHead(first) ?? anyHead(first);
     const { from, isHead } = head;
-    const members = datedBy(head.members, first);
+    const grade = head.members.some(({ name }) => name === 'level')
+      ? null
+      : gradeOf(first, from, others);
+    const own = grade === null ? head.members : [...head.members, textMember('level', grade)];
+    const members = datedBy(own, first);
     const rest = first.slice(from);
     const whole = twoLined(members, rest, others);
     if (whole) return whole;
@@ -126,6 +138,34 @@ export const text: Format = {
     return [...members, textMember('message', others === '' ? first : others.trimStart())];
   },
 };
+
+/** Beginnings of messages that name a severity in another way, or an error that nothing caught. They stay in the message. */
+const GRADE =
+  /PHP (?<php>Fatal error|Parse error|Warning|Notice|Deprecated):|##\[(?<hash>error|warning|debug)\]|(?<rust>error|warning)\[[A-Z]?\d{1,5}\]: |npm (?<npm>ERR!|error|WARN|warn|notice|info) |(?<uncaught>thread '[^']{0,100}'(?: \(\d+\))? panicked at |Exception in thread "|Unhandled exception[.:] |Traceback \(most recent call last\):)/y;
+const PHP_WORDS: Readonly<Record<string, string>> = {
+  'Fatal error': 'fatal',
+  'Parse error': 'fatal',
+  Deprecated: 'notice',
+};
+/** The trace of an error that Node prints at the left edge. */
+const NODE_TRACE =
+  /(?:^|\n)[A-Z]?[\w$]{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?(?:: [^\n]{0,2000})?\n {4}at /;
+/** Python prints a warning with the line of code in the next line. */
+const PYTHON_WARNING = /^\S{1,200}\.py:\d{1,7}: [A-Z]?\w{0,60}Warning: /;
+const TRACE_CHARS = 4096;
+
+/** Returns the severity that the message of a line without a word of severity says; null if it says none. */
+function gradeOf(line: string, from: number, others: string): string | null {
+  const groups = matchAt(GRADE, line, from)?.groups;
+  if (groups) {
+    const { php, hash, rust, npm } = groups;
+    const word = (php && PHP_WORDS[php]) ?? php ?? hash ?? rust ?? npm?.replace('!', '');
+    return word ?? 'error';
+  }
+  if (others === '') return null;
+  if (PYTHON_WARNING.test(line.slice(from, from + HEAD_CHARS))) return 'warning';
+  return NODE_TRACE.test((line.slice(from) + others).slice(0, TRACE_CHARS)) ? 'error' : null;
+}
 
 /** Returns the members with the moment that stands behind the first words of a line, where the head has none. */
 function datedBy(members: readonly Member[], line: string): readonly Member[] {
@@ -208,8 +248,15 @@ function anyHead(line: string): Head {
         if (ONLY_VALUE.test(line.slice(behind, behind + HEAD_CHARS))) break;
         said.names++;
       } else if (side.member.name !== 'span') said.sides++;
-      if (side.isSure) take(side.member, side.end);
-      else {
+      if (side.isSure) {
+        take(side.member, side.end);
+        // Minecraft: `[Server thread/WARN]: msg`.
+        const level = said.hasLevel || !side.level ? null : side.level;
+        if (level) {
+          said.hasLevel = true;
+          members.push(textMember('level', level));
+        }
+      } else {
         pending.push(side.member);
         at = side.end;
       }
@@ -265,7 +312,15 @@ function sideAt(head: string, at: number, said: Said, before: number): Side | nu
       : ((sign === '<' ? side(ERLANG, head, at, 'process', isBegun) : null) ??
         side(CALLER, head, at, 'caller', isFull) ??
         (head.includes('{', at) ? side(SPAN, head, at, 'span', isFull) : null)));
-  if (tag) return tag;
+  if (tag) {
+    const level = isBracket ? SLASH_LEVEL.exec(head.slice(at, tag.end))?.[1] : undefined;
+    return level ? { ...tag, level } : tag;
+  }
+  if (sign === '{') return side(BRACES, head, at, 'context', false);
+  if (isDated && !hasLevel) {
+    const pairs = side(PAIRS_BEFORE, head, at, 'context', false);
+    if (pairs) return pairs;
+  }
   const named = matchAt(NAME, head, at);
   const [whole = '', name = '', separator = ''] = named ?? [];
   const isName = separator === ': ';

@@ -147,7 +147,7 @@ describe('a moment of a further form', () => {
       ['I1120 10:00:00.859538 140060410473344 p.py:33] hi', T, 'info', 'hi'],
       ['[20-Nov-2026 11:00:00 Europe/Berlin] started', T, null, 'started'],
       ['2026-11-20T11:00:00 Europe/Berlin started', T, null, 'started'],
-      ['[20Nov2026 10:00:00.123] [main/INFO] hi', T, null, 'hi'],
+      ['[20Nov2026 10:00:00.123] [main/INFO] hi', T, 'info', 'hi'],
       ['[2026.11.20-10.00.00:123][  0]LogInit: x', T, null, '[  0]LogInit: x'],
       ['11/20-10:00:00.123456  [**] ICMP [**]', T, null, '[**] ICMP [**]'],
       ['11/20/2026 10:00:00 AM started', T, null, 'started'],
@@ -224,6 +224,64 @@ describe('an object of a cloud', () => {
         null,
         'denied',
       ],
+    ]);
+  });
+});
+
+describe('a line without a word of severity at its beginning', () => {
+  it('has that of its program', () => {
+    check([
+      ['PHP Fatal error:  Uncaught Exception: x', null, 'fatal', '='],
+      [`[20-Nov-2026 10:00:00 UTC] PHP Warning:  x`, T, 'warn', 'PHP Warning:  x'],
+      ['PHP Notice:  x', null, 'info', '='],
+      ['##[error]Process completed', null, 'error', '='],
+      ['##[warning]careful', null, 'warn', '='],
+      ['error[E0308]: mismatched types', null, 'error', '='],
+      ['npm ERR! code E404', null, 'error', '='],
+      ['npm WARN deprecated x', null, 'warn', '='],
+      ["[10:00:00] [Server thread/WARN]: can't keep up", null, 'warn', "can't keep up"],
+      ['[10:00:00] [Server thread/INFO] [minecraft/Server]: hi', null, 'info', 'hi'],
+      ['Nov 20 10:00:00 vm postfix/smtpd[1]: warning: no name', T, 'warn', 'warning: no name'],
+      ['2026.11.20 10:00:00.123456 [ 1 ] {} <Error> App: it broke', T, 'error', 'App: it broke'],
+      ['2026.11.20 10:00:00.123456 [ 1 ] {a-b} <Debug> App: x', T, 'debug', 'App: x'],
+      [`[${D}.123+0000] {dag.py:12} ERROR - it broke`, T, 'error', 'it broke'],
+      ['2026-11-20T10:00:00.123Z pid=1 tid=abc class=X INFO: start', T, 'info', 'start'],
+      ['x.py:143: UserWarning: old way\n  warnings.warn()', null, 'warn', '='],
+      [
+        '1795168800.243      5 10.0.0.1 TCP_MISS/503 1234 GET http://x/ - DIRECT text/html',
+        T,
+        'error',
+        '5 10.0.0.1 TCP_MISS/503 1234 GET http://x/ - DIRECT text/html',
+      ],
+    ]);
+  });
+
+  it('is an error if it is one that nothing caught', () => {
+    check([
+      ["thread 'main' (22138) panicked at m.rs:1:54:\nindex", null, 'error', '='],
+      ['Exception in thread "main" MyEx: y\n\tat A', null, 'error', '='],
+      ['Unhandled exception. System.X: y\n   at A', null, 'error', '='],
+      ['Traceback (most recent call last):\n  File "x"\nValueError: bad', null, 'error', '='],
+      ['TypeError: x is not a function\n    at /srv/n.js:1:9', null, 'error', '='],
+      ['/srv/n.js:3\nthrow e;\n^\n\nError: outer\n    at f (/srv/n.js:1:9)', null, 'error', '='],
+    ]);
+  });
+
+  it('has none if such words are a part of its text', () => {
+    check([
+      ['npm install is done', null, null, '='],
+      ['PHP 8.3 started', null, null, '='],
+      ['TypeError: x is not a function', null, null, '='],
+      ['thread pool is full', null, null, '='],
+      [`${D} {a} b`, T, null, '{a} b'],
+      [`${D} a=1 b=2 done`, T, null, 'a=1 b=2 done'],
+      [
+        `${D} INFO Traceback (most recent call last): x`,
+        T,
+        'info',
+        'Traceback (most recent call last): x',
+      ],
+      ['<13>Nov 20 10:00:00 vm app: warning: no', T, 'info', 'warning: no'],
     ]);
   });
 });

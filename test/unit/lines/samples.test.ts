@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<string, number>> = {
   'dotnet-console': 1,
   'gin-default': 2,
   'go-log-default': 1,
-  'go-log-panic': 2,
+  'go-log-panic': 1,
   'haproxy-stderr': 4,
   'hclog-text': 1,
   'journald-export': 7,
@@ -38,7 +38,6 @@ const FAULTS: Readonly<Record<string, number>> = {
   'morgan-short': 3,
   'nestjs-console': 1,
   'python-logging-usual': 1,
-  'python-stderr': 1,
   'rabbitmq-default': 7,
   'rich-default': 2,
   'ruby-logger-default': 1,
@@ -50,7 +49,6 @@ const FAULTS: Readonly<Record<string, number>> = {
   'tracing-subscriber-pretty': 5,
   'traefik-common': 1,
   'tslog-pretty': 1,
-  'zap-development': 1,
   'zerolog-console': 1,
 };
 

@@ -135,17 +135,28 @@ const TIME_OF_DAY = /\[?(?<clock>\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?| ?[AP]M))\
 
 /** Returns the time of day that begins at an index, or null. */
 export function leadingClock(text: string, at: number): Part | null {
+  if (text[at] !== '[' && !isDigit(text.charCodeAt(at))) return null;
   const found = matchAt(TIME_OF_DAY, text.slice(0, HEAD_CHARS), at);
   return found && { text: found.groups?.clock ?? '', end: at + found[0].length };
 }
 
+/** Names of days and months begin with these. */
+const NAME_STARTS = 'MTWFSJANDOmtwfsjando';
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
 /** Returns the moment that begins at an index without brackets around it, or null. It takes the fewest words that are a moment, and then a zone. */
 export function bareMoment(head: string, at: number): Part | null {
-  const usual = usualMoment(head, at);
+  const isNumber = isDigit(head.charCodeAt(at));
+  if (!isNumber && !NAME_STARTS.includes(head[at] ?? '-')) return null;
+  const usual = isNumber ? usualMoment(head, at) : null;
   if (usual !== null) return withZone(head, at, usual);
-  const yearless = matchAt(YEARLESS, head, at);
+  const yearless = isNumber ? null : matchAt(YEARLESS, head, at);
   if (yearless) return { text: yearless[0], end: at + yearless[0].length };
-  const short = head[at + 6] === ' ' || head[at + 5] === '-' ? shortMoment(head, at) : null;
+  const short =
+    isNumber && (head[at + 6] === ' ' || head[at + 5] === '-') ? shortMoment(head, at) : null;
   if (short) return short;
   if (!matchAt(MAY_BE_MOMENT, head, at)) return null;
   let end = at;

@@ -224,6 +224,9 @@ export class Continuation {
 const USUAL_BEGINNING = /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 /** tracing's pretty form begins its entries with two blanks. */
 const INDENTED_BEGINNING = /^ {1,4}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+/** klog, CockroachDB, Android and Spark. */
+const SHORT_BEGINNING =
+  /^(?:[IWEF]\d{4}(?:\d\d)? \d\d:|\d\d-\d\d \d\d:\d\d:\d\d|\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d )/;
 /** Serilog's console: `[10:00:00 INF] `. */
 const CLOCK_BEGINNING = /^\[\d\d:\d\d:\d\d(?:\.\d{1,7})? (?:VRB|DBG|INF|WRN|ERR|FTL)\] /;
 
@@ -243,7 +246,7 @@ function beginsEntry(head: string): boolean {
     return true;
   return (
     leadingMoment(head) !== null ||
-    /^[IWEF]\d{4} \d\d:/.test(head) ||
+    SHORT_BEGINNING.test(head) ||
     leadingSeverity(head, start)?.isPlain === true
   );
 }

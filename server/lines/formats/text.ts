@@ -28,6 +28,8 @@ const HEADS: readonly RegExp[] = [
   /^(?<short>\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d) (?<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (?<logger>[\w.$]{1,100}): /,
   // CockroachDB: `I261120 10:00:00.123456 1 cli/start.go:10 ⋮ [n1] msg`.
   /^(?<level>[IWEF])(?<short>\d{6} \d\d:\d\d:\d\d\.\d{6}) (?<pid>\d{1,15}) (?:\d@)?(?<caller>\S{1,100}:\d{1,7}) /,
+  // Application load balancers of AWS.
+  /^(?<type>https?|h2|grpcs|wss?) (?<time>\d{4}-\d\d-\d\dT[\d:.]{8,16}Z) (?<elb>\S{1,100}) (?<client>\S{1,60}) (?<target>\S{1,60}) \S{1,12} \S{1,12} \S{1,12} (?<elb_status_code>\d{3}|-) (?<target_status_code>\d{3}|-) (?<received_bytes>\d{1,20}) (?<sent_bytes>\d{1,20}) (?=")/,
   // Gin.
   /^\[GIN\] (?<time>\d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d) (?=\|)/,
   /^\[GIN-debug\] \[(?<level>WARNING|ERROR)\] /,
@@ -43,7 +45,7 @@ const HEADS: readonly RegExp[] = [
 ];
 /** Most lines have none of these heads. */
 const MAY_HAVE_HEAD =
-  /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:(?:[A-Z] |sig)|\d\d-\d\d |\d\d\/\d\d\/\d\d |[A-Z]{4,8}[:[]|\[(?:\d{4}-|\d\d:\d\d:\d\d[ .]|GIN))/;
+  /^(?:[IWEF]\d|[DIWEFUA], \[|\d{1,10}:(?:[A-Z] |sig)|(?:https?|h2|grpcs|wss?) \d|\d\d-\d\d |\d\d\/\d\d\/\d\d |[A-Z]{4,8}[:[]|\[(?:\d{4}-|\d\d:\d\d:\d\d[ .]|GIN))/;
 const MARKS: Readonly<Record<string, string>> = {
   '.': 'debug',
   '-': 'info',
@@ -149,7 +151,7 @@ const PHP_WORDS: Readonly<Record<string, string>> = {
 };
 /** The trace of an error that Node prints at the left edge. */
 const NODE_TRACE =
-  /(?:^|\n)[A-Z]?[\w$]{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?(?:: [^\n]{0,2000})?\n {4}at /;
+  /(?:^|\n)(?:Uncaught )?[A-Z]?[\w$]{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?(?:: [^\n]{0,2000})?\n {4}at /;
 /** Python prints a warning with the line of code in the next line. */
 const PYTHON_WARNING = /^\S{1,200}\.py:\d{1,7}: [A-Z]?\w{0,60}Warning: /;
 const TRACE_CHARS = 4096;
@@ -237,7 +239,10 @@ function anyHead(line: string): Head {
       said.hasLevel = true;
       // `Error: timeout`: the word belongs to the message, too.
       take(textMember('level', severity.text), severity.isPlain ? severity.end : at);
-      if (severity.channel) members.push(textMember('channel', severity.channel));
+      if (severity.channel) {
+        members.push(textMember('channel', severity.channel));
+        said.sides++;
+      }
       if (!severity.isPlain) break;
     } else {
       const side = sideAt(head, at, said, pending.length);
@@ -248,6 +253,7 @@ function anyHead(line: string): Head {
         if (ONLY_VALUE.test(line.slice(behind, behind + HEAD_CHARS))) break;
         said.names++;
       } else if (side.member.name !== 'span') said.sides++;
+      if (!side.isName && side.isSure && side.member.name === 'logger') said.names++;
       if (side.isSure) {
         take(side.member, side.end);
         // Minecraft: `[Server thread/WARN]: msg`.

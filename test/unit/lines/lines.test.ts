@@ -49,6 +49,8 @@ describe('the text before a colon', () => {
       ['ERROR db: connection: refused', null, 'error', 'db: connection: refused'],
       [`${D}.437656+00:00 [info] <0.223.0> ra: starting`, T, 'info', 'ra: starting'],
       [`${D} 0 [Note] mariadbd: ready`, T, 'info', 'mariadbd: ready'],
+      [`[${D}] production.ERROR: db: gone`, T, 'error', 'db: gone'],
+      [`${D} INFO 1 --- [main] c.e.Shop : com.example: paid`, T, 'info', 'com.example: paid'],
       [`${D} ERROR [main] db: refused`, T, 'error', 'db: refused'],
     ]);
   });
@@ -92,6 +94,12 @@ describe('a moment behind the first words', () => {
       [`update-alternatives ${D}: run`, T, null, '='],
       ['http 2026-11-20T10:00:00.186641Z app/lb/50dc 10.0.0.1:28', T, null, '='],
       [`Started GET "/x" for 127.0.0.1 at ${D} +0000`, T, null, '='],
+      [
+        'http 2026-11-20T10:00:00.123456Z app/a/5 10.0.0.2:2 10.0.0.1:80 0.1 0.1 0.1 503 - 34 366 "GET http://x/ HTTP/1.1" "curl"',
+        T,
+        'error',
+        'GET http://x/ HTTP/1.1',
+      ],
       ['79a5 bucket [20/Nov/2026:10:00:00 +0000] 10.0.0.1 79a5 REST.GET', T, null, '='],
       ['Start-Date: 2026-11-20  10:00:00', T, null, '='],
       ['L 11/20/2026 - 10:00:00: World triggered', T, null, '='],
@@ -263,6 +271,7 @@ describe('a line without a word of severity at its beginning', () => {
       ['Unhandled exception. System.X: y\n   at A', null, 'error', '='],
       ['Traceback (most recent call last):\n  File "x"\nValueError: bad', null, 'error', '='],
       ['TypeError: x is not a function\n    at /srv/n.js:1:9', null, 'error', '='],
+      ['Uncaught TypeError: x\n    at /srv/n.js:1:9', null, 'error', '='],
       ['/srv/n.js:3\nthrow e;\n^\n\nError: outer\n    at f (/srv/n.js:1:9)', null, 'error', '='],
     ]);
   });

@@ -9,7 +9,6 @@ const FORMATS =
 
 /** How many rows of a sample are not what stands beside it. */
 const FAULTS: Readonly<Record<string, number>> = {
-  'aws-alb': 2,
   'caddy-console': 1,
   'charm-log-text': 1,
   'consola-default': 4,

@@ -16,8 +16,11 @@ const TRACE_LINES = [
   /^Traceback \(most recent call last\):/,
   /^The above exception was the direct cause of the following exception:/,
   /^During handling of the above exception, another exception occurred:/,
-  // log4j and logback put the exception on a line of its own, behind the message.
-  /^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,100}(?:Exception|Error|Throwable)(?::|$)/,
+  // log4j, logback and Serilog put the exception on a line of its own, behind the message.
+  /^(?:[A-Za-z][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,100}(?:Exception|Error|Throwable)(?::|$)/,
+  /^--- End of (?:inner exception )?stack trace/,
+  /^Next [A-Z\\][\w\\]{0,200}(?:Exception|Error)\b/,
+  /^[^\s:]{1,200}\.rb:\d{1,7}:in ['`][^']{1,200}'$/,
   /^goroutine \d+(?: [^[]{0,60})?\[[^\]]{1,100}\]:/,
   /^created by [\w.$/*()-]{1,200}(?: in goroutine \d+)?$/,
   /^(?:stack backtrace|Stack trace|\[stacktrace\]):?$/,
@@ -31,9 +34,11 @@ const TRACE_LINE = anyOf(TRACE_LINES);
 /** Behind an entry of an error these go on it, too: the error that Node prints, and Go's frames by name alone. */
 const ERROR_LINES = [
   /^(?:[A-Z]\w{0,60})?(?:Error|Exception)(?: \[\w{1,60}\])?: \S/,
+  // Java's classes in no package.
+  /^[A-Z]\w{0,60}(?:\$[A-Z]\w{0,60}|Ex|Failure|Fault)(?:: \S|$)/,
   /^(?:[\w./-]{1,200}\.)(?:\(\*?\w{1,100}\)\.)?[\w.]{1,100}$/,
 ];
-const ERROR_WORD = /\b(?:ERROR|ERR|FATAL|CRITICAL|SEVERE|PANIC)\b|\[error\b/;
+const ERROR_WORD = /\b(?:ERROR|ERR|FATAL|CRITICAL|SEVERE|D?PANIC)\b|\[error\b|\tWARN\t/;
 /** java.util.logging writes the moment, the class and the method in a line of its own, and the severity in the next. */
 const JUL_HEAD = /^[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d [AP]M \S{1,200} \S{1,200}$/;
 const JUL_LINE = /^(?:SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): /;
@@ -41,12 +46,30 @@ const JUL_LINE = /^(?:SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): /;
 const BOX = /^[\u2500-\u257f]/;
 const INDENTED = /^[ \t]{2,}\S|^\t|^ \S/;
 const BLANK = /^\s*$/;
+const TRACEBACK = 'Traceback (most recent call last):';
+/** An entry that names a failure or a time of day may have a traceback behind it. Any other bare line is an entry of its own. */
+const MAY_HAVE_TRACEBACK =
+  /\d\d:\d\d|error|fail|except|cannot|could not|unable|uncaught|unhandled|crash|abort|broke/i;
+/** A Java exception whose message may have further lines, up to its frames. */
+const CAUSE = /^Caused by: (?:[\w$]{1,100}\.){0,12}[\w$]{1,100}: /;
+const EXCEPTION = /^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,100}: /;
 
-/** The trace that the lines before belong to. `python` ends with the exception, `rust` with the message, `node` and `go` with another entry. */
-type State = 'none' | 'jul' | 'error' | 'python' | 'python-ended' | 'node' | 'go' | 'rust';
+/** The trace that the lines before belong to. `python` ends with the exception, `rust` with the message, `node` and `go` with another entry. `cause` ends with the first frame, which always follows; behind an `exception` there may be none, so one line is taken. */
+type State =
+  | 'none'
+  | 'jul'
+  | 'error'
+  | 'python'
+  | 'python-ended'
+  | 'node'
+  | 'go'
+  | 'rust'
+  | 'cause'
+  | 'exception';
 
 const BEGINNINGS: readonly (readonly [RegExp, State])[] = [
   [/^Traceback \(most recent call last\):/, 'python'],
+  [/^(?:The above exception was the direct|During handling of the above)/, 'python-ended'],
   [/^(?:panic: |fatal error: |goroutine \d+ |SIG[A-Z]{3,6}: )/, 'go'],
   [/^(?:file:\/\/)?(?:[A-Za-z]:)?[/\\][^\s:]{1,200}\.[cm]?[jt]sx?:\d{1,7}$/, 'node'],
   [/^thread '[^']{0,100}'(?: \(\d+\))? panicked at /, 'rust'],
@@ -144,14 +167,14 @@ export class Continuation {
   /** The state before the last line, and how that is to be taken. The state after it is made when a line follows. */
   #state: State = 'none';
   #last: { readonly head: string; readonly isContinued: boolean } | null = null;
-  /** There is an entry that a line may go on. */
-  #hasEntry = false;
+  /** The beginning of the entry that a line may go on. */
+  #entry: string | null = null;
 
   /** Begins an entry with a line, however it looks. */
   begin(line: string): void {
     this.#state = 'none';
-    this.#last = { head: line.slice(0, HEAD_CHARS), isContinued: false };
-    this.#hasEntry = true;
+    this.#entry = line.slice(0, HEAD_CHARS);
+    this.#last = { head: this.#entry, isContinued: false };
   }
 
   /** Takes the next line of the file, without its newline. The first line begins an entry, however it looks. */
@@ -159,14 +182,20 @@ export class Continuation {
     const head = line.slice(0, HEAD_CHARS);
     const begins = beginsEntry(head);
     const isContinued =
-      continuesBy(head, begins) ||
+      (continuesBy(head, begins) && (!head.startsWith(TRACEBACK) || this.#mayHaveTraceback())) ||
       (JUL_LINE.test(head) && this.#stateBefore() === 'jul') ||
       (!begins && this.#goesOn(head));
     this.#state = this.#stateBefore();
     this.#last = { head, isContinued };
-    const answer = this.#hasEntry && isContinued ? 'continues' : 'begins';
-    this.#hasEntry = true;
-    return answer;
+    const goesOn = this.#entry !== null && isContinued;
+    if (!goesOn) this.#entry = head;
+    return goesOn ? 'continues' : 'begins';
+  }
+
+  #mayHaveTraceback(): boolean {
+    const entry = this.#entry ?? '';
+    if (this.#stateBefore() !== 'none' || entry.startsWith(TRACEBACK)) return true;
+    return MAY_HAVE_TRACEBACK.test(entry) || ERROR_WORD.test(entry) || beginsEntry(entry);
   }
 
   #stateBefore(): State {
@@ -181,12 +210,25 @@ export class Continuation {
     if (BLANK.test(head)) return state !== 'none';
     if (state === 'error') return ERROR_LINES.some((line) => line.test(head));
     if (state === 'go') return GO_LINE.test(head);
-    return state === 'python' || state === 'node' || state === 'rust';
+    return (
+      state === 'python' ||
+      state === 'node' ||
+      state === 'rust' ||
+      state === 'cause' ||
+      state === 'exception'
+    );
   }
 }
 
 /** Most entries begin so. */
 const USUAL_BEGINNING = /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+/** tracing's pretty form begins its entries with two blanks. */
+const INDENTED_BEGINNING = /^ {1,4}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+/** klog, CockroachDB, Android and Spark. */
+const SHORT_BEGINNING =
+  /^(?:[IWEF]\d{4}(?:\d\d)? \d\d:|\d\d-\d\d \d\d:\d\d:\d\d|\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d )/;
+/** Serilog's console: `[10:00:00 INF] `. */
+const CLOCK_BEGINNING = /^\[\d\d:\d\d:\d\d(?:\.\d{1,7})? (?:VRB|DBG|INF|WRN|ERR|FTL)\] /;
 
 /** Tells for most lines that they begin an entry, whatever stands before them. */
 function surelyBegins(line: string): boolean {
@@ -197,12 +239,14 @@ function beginsEntry(head: string): boolean {
   if (head[0] === '{' || USUAL_BEGINNING.test(head)) return true;
   // ` INFO mod: msg`: tracing aligns its words of severity to the right.
   const start = head[0] === ' ' ? 1 : 0;
+  if (start === 1 && INDENTED_BEGINNING.test(head)) return true;
+  if (head[0] === '[' && CLOCK_BEGINNING.test(head)) return true;
   // rich leaves the clock out where it is that of the line before.
   if (start === 1 && /^ {10,12}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {2,5}\S/.test(head))
     return true;
   return (
     leadingMoment(head) !== null ||
-    /^[IWEF]\d{4} \d\d:/.test(head) ||
+    SHORT_BEGINNING.test(head) ||
     leadingSeverity(head, start)?.isPlain === true
   );
 }
@@ -213,6 +257,10 @@ function stateAfter(state: State, head: string, isContinued: boolean): State {
   if (!isContinued && JUL_HEAD.test(head)) return 'jul';
   if (!isContinued && ERROR_WORD.test(head) && beginsEntry(head)) return 'error';
   if (!isContinued || NODE_END.test(head)) return 'none';
+  if (CAUSE.test(head)) return 'cause';
+  if (EXCEPTION.test(head)) return 'exception';
+  if (state === 'cause') return INDENTED.test(head) ? 'none' : state;
+  if (state === 'exception') return 'none';
   // The line at the left edge behind the frames is the exception. Its message ends there.
   if (state === 'python' && !/^(?:\s|> File )/.test(head) && !BLANK.test(head))
     return 'python-ended';

@@ -15,26 +15,32 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
 const DAY_NAME = `(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[, ] *)?`;
 const CLOCK = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,:](?<fraction>\d+))?)?(?: ?(?<half>[ap])\.?m\.?)?`;
-const ZONE = String.raw` ?(?<zone>z|[+-]\d\d(?::?\d\d)?(?::\d\d)?|[a-z]{2,5}(?:[+-]\d\d?(?::?\d\d)?)?)?(?: (?<again>[a-z]{1,5})| [+-]\d\d(?:\d\d)?)?(?: m=[+-][\d.]+)?(?: ?\[(?<region>[a-z_+\-/0-9]+)\])?`;
+const ZONE = String.raw` ?(?<zone>z|[+-]\d\d(?::?\d\d)?(?::\d\d)?|[a-z]{2,5}(?:[+-]\d\d?(?::?\d\d)?)?)?(?: (?<again>[a-z]{1,5})| [+-]\d\d(?:\d\d)?)?(?: m=[+-][\d.]+)?(?: ?\[(?<region>[a-z_+\-/0-9]+)\]| (?<place>[a-z]{2,20}\/[a-z_\-/]{2,40}))?`;
 /** Common orders of a date and a time, and what may stand between them. */
 const FORMS = [
   // 2026-11-20T10:00:00Z, 2026/11/20 10:00:00, 2026.11.20 10:00, 2026-11-20_10:00:00.
-  String.raw`DAYNAME(?<year>\d{4})(?<between>[-/.])(?<number>\d\d?)\k<between>(?<day>\d\d?)(?: *[t_ ] *|:)CLOCK ZONE`,
+  String.raw`DAYNAME(?<year>\d{4})(?<between>[-/.])(?<number>\d\d?)\k<between>(?<day>\d\d?)(?: *[t_ ] *| - |[:,\t])CLOCK ZONE`,
+  // 2026.11.20-10.00.00:123.
+  String.raw`(?<year>\d{4})\.(?<number>\d\d)\.(?<day>\d\d)-(?<hour>\d\d)\.(?<minute>\d\d)\.(?<second>\d\d)(?::(?<fraction>\d{3}))?`,
   // 20261120T100000Z, 20261120 10:00:00.
   String.raw`(?<year>\d{4})(?<number>\d\d)(?<day>\d\d)[t_ ](?<hour>\d\d):?(?<minute>\d\d):?(?<second>\d\d)(?:[.,](?<fraction>\d+))? ZONE`,
-  // 20/Nov/2026:10:00:00 +0000, 20-Nov-2026 10:00:00.123, 20 Nov 2026 10:00:00, Fri, 20 Nov 2026 10:00:00 GMT.
-  String.raw`DAYNAME(?<day>\d{1,2})[-/ ]MONTH[-/ ](?<year>\d{4})[:, ]+CLOCK ZONE`,
+  // 20/Nov/2026:10:00:00 +0000, 20-Nov-2026 10:00:00.123, 20 Nov 2026 10:00:00, 20Nov2026 10:00:00, Fri, 20 Nov 2026 10:00:00 GMT.
+  String.raw`DAYNAME(?<day>\d{1,2})[-/ ]?MONTH[-/ ]?(?<year>\d{4})[:, ]+CLOCK ZONE`,
   // Nov 20, 2026 10:00:00 AM.
   String.raw`DAYNAME MONTH +(?<day>\d{1,2})(?:st|nd|rd|th)?,? +(?<year>\d{4})(?:,| at| -)? +CLOCK ZONE`,
   // Fri Nov 20 10:00:00 2026, Fri Nov 20 10:00:00.123456 UTC 2026.
   String.raw`DAYNAME MONTH +(?<day>\d{1,2}) CLOCK(?: (?<zone>[a-z]{2,5}|[+-]\d{4}))? (?<year>\d{4})`,
   // 20.11.2026 10:00:00, and 11/20/2026 10:00:00 where one of both numbers is a day.
-  String.raw`(?<first>\d{1,2})(?<between>[-/.])(?<other>\d{1,2})\k<between>(?<year>\d{4}),?[t ]+CLOCK ZONE`,
+  String.raw`(?<first>\d{1,2})(?<between>[-/.])(?<other>\d{1,2})\k<between>(?<year>\d{4})(?:,?[t ]+| - |\t)CLOCK ZONE`,
+  // 11/20/26 10:00:00, where one order alone makes it a date.
+  String.raw`(?<one>\d\d)\/(?<two>\d\d)\/(?<three>\d\d),? +CLOCK ZONE`,
 ].map(compiled);
-/** Syslog, klog and glog write no year. */
+/** Syslog, klog, glog, Android and Snort write no year. */
 const YEARLESS_FORMS = [
   String.raw`DAYNAME MONTH +(?<day>\d{1,2}) CLOCK ZONE`,
   String.raw`(?<number>\d\d)(?<day>\d\d) CLOCK`,
+  String.raw`(?<number>\d\d)-(?<day>\d\d) CLOCK`,
+  String.raw`(?<number>\d\d)\/(?<day>\d\d)-CLOCK`,
 ].map(compiled);
 
 function compiled(form: string): RegExp {
@@ -201,7 +207,8 @@ function ofParts(groups: Record<string, string | undefined>, offsetOf: ZoneOffse
 }
 
 function dateOf(groups: Record<string, string | undefined>): number | null {
-  const { year, number, month, first, other } = groups;
+  const { year, number, month, first, other, one, two, three } = groups;
+  if (one !== undefined) return onlyDate(Number(one), Number(two), Number(three));
   let day = Number(groups.day);
   let at = month ? MONTHS.indexOf(month.toLowerCase()) + 1 : Number(number);
   if (first !== undefined) {
@@ -211,9 +218,25 @@ function dateOf(groups: Record<string, string | undefined>): number | null {
     else if (two > 12 || one === two) [at, day] = [one, two];
     else return null;
   }
+  return dayOf(Number(year), at, day);
+}
+
+/** Returns the date of three numbers of two digits; null if several orders make dates of them. */
+function onlyDate(one: number, two: number, three: number): number | null {
+  const dates = [
+    dayOf(2000 + one, two, three),
+    dayOf(2000 + three, one, two),
+    dayOf(2000 + three, two, one),
+  ].filter((date) => date !== null);
+  return new Set(dates).size === 1 ? (dates[0] ?? null) : null;
+}
+
+/** Returns when a day begins, microseconds since the epoch; null if there is no such day. */
+function dayOf(year: number, month: number, day: number): number | null {
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), at - 1, day);
-  return date.getUTCMonth() === at - 1 && date.getUTCDate() === day ? date.getTime() * 1000 : null;
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? date.getTime() * 1000 : null;
 }
 
 function clockOf(groups: Record<string, string | undefined>): number | null {
@@ -239,7 +262,7 @@ function zoneOf(
   local: number,
   offsetOf: ZoneOffset,
 ): number | null {
-  const { zone, region, again } = groups;
+  const { zone, region = groups.place, again } = groups;
   if (again && !ZONE_NAME.test(again)) return null;
   if (!zone) return region ? (regionOffset(region)?.(local) ?? null) : offsetOf(local);
   const [, name = '', sign, hours, minutes = '0'] =

@@ -3,6 +3,7 @@ import { withoutColours } from './colours.ts';
 import { entryLines } from './continuation.ts';
 import { envelopeOfEntry } from './envelope.ts';
 import { createFieldTable, type FieldTable, namesMetadata, type OwnFields } from './fields.ts';
+import { formInText } from './form.ts';
 import { LINE_FORMATS } from './formats/index.ts';
 import { text } from './formats/text.ts';
 import { beginsObject, type JsonLine, readJson } from './json.ts';
@@ -77,7 +78,9 @@ export function createReader({
       if ('reason' in said) return { kind: 'rejected', reason: said.reason };
       const outer = envelope?.members ?? [];
       const members = outer.length > 0 ? [...outer, ...renamed(said.members, outer)] : said.members;
-      return rowFrom(members, said.repaired);
+      const row = rowFrom(members, said.repaired);
+      if (row.kind !== 'row' || !row.isUndated || row.undatedForm) return row;
+      return { ...row, undatedForm: formInText(envelope?.text ?? entry) };
     },
   };
 }

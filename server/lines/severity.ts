@@ -5,7 +5,20 @@ export type Severity = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 /** The words of loggers, in small letters. */
 export const SEVERITY_WORDS: Readonly<Record<Severity, readonly string[]>> = {
-  trace: ['trace', 'trc', 'trce', 'trac', 'verbose', 'silly', 'finer', 'finest', 't', 'all'],
+  trace: [
+    'trace',
+    'trc',
+    'trce',
+    'trac',
+    'verbose',
+    'vrb',
+    'silly',
+    'finer',
+    'finest',
+    't',
+    'v',
+    'all',
+  ],
   debug: [
     'debug',
     'dbg',

@@ -11,6 +11,9 @@ const PLAIN_REQUEST =
 /** Gin: `| 200 |     1.2ms |  127.0.0.1 | GET      "/path"`. */
 const GIN =
   /^\|? *(?<status>[1-5]\d\d) \| .{1,60}\| (?<method>[A-Z]{3,7}) +"(?<path>[^"]{1,4000})"/;
+/** Squid: `5 10.0.0.1 TCP_MISS/200 1234 GET http://example.org/ - …`. */
+const SQUID =
+  /^\d{1,10} \S{1,64} [A-Z_]{3,40}\/(?<status>[1-5]\d\d) \d{1,20} (?<method>[A-Z]{3,10}) (?<path>\S{1,4000})/;
 /** log4j2 for Kafka ends with `(com.example.Shop)`, rich with `file.py:16` in a column of its own. */
 const LOGGER_BEHIND = / \((?<logger>[a-z][\w$]{0,60}(?:\.[\w$]{1,100}){1,12})\)$/;
 const CALLER_BEHIND = / {2,}(?<caller>[\w./-]{1,100}\.[a-z]{1,5}:\d{1,7})$/;
@@ -99,7 +102,8 @@ function pairMember(name: string, value: string): Member {
 export function requestIn(message: string): { message: string; members: readonly Member[] } {
   const gin = GIN.exec(message)?.groups;
   const found = message.includes(' HTTP/') ? REQUEST.exec(message)?.groups : undefined;
-  const groups = gin ?? found ?? PLAIN_REQUEST.exec(message)?.groups;
+  const squid = message.includes('TCP_') ? SQUID.exec(message)?.groups : undefined;
+  const groups = gin ?? found ?? squid ?? PLAIN_REQUEST.exec(message)?.groups;
   if (!groups) return { message, members: [] };
   const { method = '', path = '', status } = groups;
   return {

@@ -3,6 +3,8 @@ import { type Format, type Member, textMember } from '../line.ts';
 import { MOST_QUOTED_CHARS } from '../longest.ts';
 
 const SAYS_ENOUGH = /^(?:ts|time|timestamp|level|lvl|msg|message)$/i;
+/** Linux's audit has its moment where its message would be. */
+const AUDIT = /^(?:node=\S{1,255} )?type=\S{1,60} msg=audit\(/;
 /** Numbers of other forms, such as `1e5`, may be a part of an id. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const ESCAPE = /\\(?:u(?<unicode>[\da-f]{4})|x(?<byte>[\da-f]{2})|(?<sign>.))/gis;
@@ -15,7 +17,7 @@ const SIGNS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: 
 export const logfmt: Format = {
   name: 'logfmt',
   parse(line) {
-    if (line.length > MOST_QUOTED_CHARS) return null;
+    if (line.length > MOST_QUOTED_CHARS || AUDIT.test(line)) return null;
     const members: Member[] = [];
     let pairs = 0;
     let saysEnough = false;

@@ -4,6 +4,7 @@ import { leadingSeverity } from '../leading.ts';
 import { type Format, type Member, textMember } from '../line.ts';
 import { MOST_QUOTED_CHARS } from '../longest.ts';
 import { haproxy } from './haproxy.ts';
+import { logfmt } from './logfmt.ts';
 
 const PRIORITY = /^<(?<priority>\d{1,3})>/;
 const NEW =
@@ -16,6 +17,11 @@ const TAG = /^(?<app>[^\s:[\]]{1,128})(?:\[(?<pid>[^\]\s]{1,64})\]:?|:)(?: |$)/;
 const ELEMENT =
   /\[(?<id>[^\s=\]"]{1,255})(?<params>(?: [^\s=\]"]{1,255}="(?:[^"\\\]]|\\.)*")*)\]/suy;
 const PARAM = / (?<name>[^\s=\]"]{1,255})="(?<value>(?:[^"\\\]]|\\.)*)"/gsu;
+
+const BEGINS_PAIR = /^[A-Za-z_@][\w.@-]{0,60}=/;
+const SAYS_ENOUGH = /^(?:ts|time|date|timestamp|level|lvl|severity|msg|message)$/i;
+const SEVERITY_NAME = /^(?:level|lvl|severity)$/i;
+const MESSAGE_NAME = /^(?:msg|message)$/i;
 
 const LEVELS = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
 const FACILITIES = [
@@ -34,8 +40,13 @@ export const syslog: Format = {
     const known = priorityMembers(Number(priority));
     if (known === null) return null;
     const rest = line.slice(prefix.length);
-    const members = newMembers(rest) ?? oldMembers(rest, true) ?? [textMember('message', rest)];
-    return [...known, ...members];
+    const members = newMembers(rest) ??
+      oldMembers(rest, true) ??
+      pairsOf(rest) ?? [textMember('message', rest)];
+    // The program knows its severity better.
+    return members.some(({ name }) => SEVERITY_NAME.test(name))
+      ? [...known.filter(({ name }) => name !== 'level'), ...members]
+      : [...known, ...members];
   },
 };
 
@@ -67,7 +78,7 @@ function newMembers(text: string): readonly Member[] | null {
     ...said('msgid', msgid),
     ...data.members,
     // A byte order mark says that the message is UTF-8 (RFC 5424, section 6.4).
-    ...messageMembers(app, data.message.replace(/^ ?\ufeff?/, '')),
+    ...messageMembers(app, data.message.replace(/^ ?\ufeff?/, ''), true),
   ];
 }
 
@@ -114,18 +125,33 @@ function oldMembers(text: string, hasPriority: boolean): readonly Member[] | nul
     ...(isTag ? [] : said('host', host?.groups?.host)),
     ...said('app', tag?.groups?.app),
     ...pidMembers(tag?.groups?.pid),
-    ...messageMembers(tag?.groups?.app ?? '', tag ? rest.slice(tag[0].length) : rest),
+    ...messageMembers(tag?.groups?.app ?? '', tag ? rest.slice(tag[0].length) : rest, hasPriority),
   ];
 }
 
 /** rsyslog writes control characters as three octal digits: `#011`. HAProxy's lines have a form of their own in the message. */
-function messageMembers(app: string, message: string): readonly Member[] {
+function messageMembers(app: string, message: string, hasPriority: boolean): readonly Member[] {
   const inner = app === 'haproxy' ? haproxy.parse(message) : null;
   if (inner) return inner;
+  const pairs = pairsOf(message);
+  if (pairs) return pairs;
   const text = message.replaceAll(/#(0[0-3][0-7])/g, (_all, octal) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
-  return [textMember('message', text)];
+  // Postfix, OpenSSH and others write `warning: ` into the message, which keeps it.
+  const severity = hasPriority ? null : leadingSeverity(text);
+  return severity
+    ? [textMember('level', severity.text), textMember('message', text)]
+    : [textMember('message', text)];
+}
+
+/** Pairs that a program wrote for its whole message: `level=error msg="it broke"`. Without a message among them the text is kept. */
+function pairsOf(text: string): readonly Member[] | null {
+  if (!BEGINS_PAIR.test(text)) return null;
+  const pairs = logfmt.parse(text);
+  if (!pairs?.some(({ name }) => SAYS_ENOUGH.test(name))) return null;
+  const hasMessage = pairs.some(({ name }) => MESSAGE_NAME.test(name));
+  return hasMessage ? pairs : [...pairs, textMember('message', text)];
 }
 
 /** `-` stands for nothing. */

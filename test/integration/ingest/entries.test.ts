@@ -244,7 +244,7 @@ describe('an entry of several lines', () => {
             for (const name of names)
               ingesting.write(
                 `${SOURCE}/${name}`,
-                text.slice(from, to).replaceAll(' shop: ', ` ${name}: `),
+                text.slice(from, to).replaceAll(' shop: ', ` ${name[0]}: `),
               );
             await eventually(() => {
               const status = ingesting.ingest

@@ -115,11 +115,21 @@ def sample(name, program, version, language, setting, form, rows, zone="UTC", ma
     )
 
 
+# An error that nothing caught has no word of severity, and is an error; Go's panic is fatal.
+UNCAUGHT = re.compile(r"""(Traceback \(most recent call last\):|Exception in thread "|thread '[^']*'( \(\d+\))? panicked at )|.*^[A-Z]\w*Error: [^\n]*\n    at """, re.M | re.S)
+
+
+def uncaught(message):
+    if message.startswith("panic: "):
+        return "fatal"
+    return "error" if UNCAUGHT.match(message) else None
+
+
 def row(timestamp, message, severity=None, status=None, metadata=None, lines=1):
     return {
         "timestamp": timestamp,
         "message": message,
-        "severity": severity,
+        "severity": severity or (uncaught(message) if status is None else None),
         "status": status,
         "metadata": metadata or {},
         "lines": lines,

@@ -151,13 +151,119 @@ Stack trace:
   });
 });
 
+describe('a further line of an exception', () => {
+  it('belongs to it where the message has two lines', () => {
+    check(`2026-11-20 10:00:00 ERROR it broke
+java.lang.RuntimeException: outer
+second line of outer
+\tat E.main(E.java:1)
+Caused by: java.io.IOException: io bad
+second line of message
+third line of message
+\tat E.main(E.java:1)
+\t... 8 more`);
+    expect(
+      entriesOf('2026-11-20 10:00:00 ERROR a\njava.lang.MyError: b\nc\nd\n\tat E.f(E.java:1)\ne'),
+    ).to.have.length(3);
+    expect(
+      entriesOf('ERROR a\nCaused by: java.io.IOException: x\n\tat E.f(E.java:1)\nnext'),
+    ).to.have.length(2);
+  });
+
+  it('belongs to it where the class has no package', () => {
+    check(
+      `2026-11-20 10:00:00 ERROR it broke
+MyEx: outer failed
+\tat A.main(A.java:3)
+Caused by: A$MyEx: inner
+\tat A.main(A.java:3)`,
+      `2026-11-20 10:00:00 ERROR it broke
+A$MyEx: outer failed
+\tat A.main(A.java:3)`,
+    );
+    expect(entriesOf('2026-11-20 10:00:00 INFO a\nMyEx: b')).to.have.length(2);
+    expect(entriesOf('2026-11-20 10:00:00 ERROR a\nRequest: b')).to.have.length(2);
+  });
+
+  it('belongs to it where .NET, PHP, Go and Ruby write it', () => {
+    check(
+      `[10:00:03 ERR] Request failed
+System.InvalidOperationException: boom
+   at Shop.Orders.Charge() in /srv/app/Orders.cs:line 10
+--- End of stack trace from previous location ---
+   at Shop.Orders.Pay() in /srv/app/Orders.cs:line 21`,
+      '[10:00:04 INF] next',
+      `PHP Fatal error:  Uncaught RuntimeException: x in /srv/a.php:3
+Stack trace:
+#0 {main}
+Next InvalidArgumentException: y in /srv/a.php:5
+Stack trace:
+#0 {main}
+  thrown in /srv/a.php on line 3`,
+      `2026-11-30T15:16:37.148Z\tWARN\tshop\tdisk almost full
+main.zapped
+\tloggers/main.go:89
+runtime.main
+\t/usr/local/go/src/runtime/proc.go:283`,
+      `E, [2026-11-30T15:20:47.156066 #2039] ERROR -- : card declined (ArgumentError)
+ruby/loggers.rb:10:in 'charge'
+ruby/loggers.rb:20:in \`<main>'`,
+      "a.rb:1:in 'f': bad (ArgumentError)",
+    );
+    expect(entriesOf('2026-11-20 10:00:00 WARN a\nshop.example')).to.have.length(2);
+    expect(entriesOf('ERROR a\nNext page: 2\nNext')).to.have.length(3);
+  });
+});
+
+describe('a traceback', () => {
+  it('belongs to an entry with a moment, a severity or the word of a failure', () => {
+    const trace = 'Traceback (most recent call last):\n  File "x"\nValueError: bad';
+    check(
+      `2026-11-20 10:00:00 failed\n${trace}`,
+      `ERROR failed\n${trace}`,
+      `ERROR:root:failed\n${trace}`,
+      `shop ERROR failed\n${trace}`,
+      `10:00:00 took it\n${trace}`,
+      // Python's handler of last resort.
+      `charge failed\n${trace}`,
+    );
+  });
+
+  it('is an entry of its own behind any other line of text, with its causes', () => {
+    const trace = `Traceback (most recent call last):
+  File "x"
+ValueError: bad
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "x"
+RuntimeError: outer`;
+    check('job started', trace, 'job started', trace);
+    const lines = trace.replace('bad', 'bad\nvalue').replaceAll('\n\n', '\n');
+    expect(entriesOf(lines)).to.have.length(2);
+  });
+});
+
 describe('a line', () => {
+  it('that begins with a full moment behind a few blanks begins an entry', () => {
+    check(
+      '  2026-11-20T10:00:00.732501Z  INFO shop: order paid\n    at src/main.rs:25',
+      '  2026-11-20T10:00:00.732539Z  WARN shop: disk\n    at src/main.rs:26',
+      '2026-11-20 10:00:00 INFO table:\n        2026-11-20 10:00:00 one\n\t2026-11-20 10:00:00 two',
+    );
+  });
+
   it('that begins with a moment, a severity or an object begins an entry', () => {
     for (const line of [
       '2026-11-20 10:00:00 x',
       '[20/Nov/2026:10:00:00 +0000] x',
       'Nov 20 10:00:00 vm app: x',
       'I1120 10:00:00.000000 1 main.go:1] x',
+      'I261120 10:00:00.000000 1 main.go:1] x',
+      '11-20 10:00:00.123  1  2 E Tag: x',
+      '26/11/20 10:00:00 INFO Tag: x',
+      '261120 10:00:00 [Note] x',
       'ERROR: x',
       '[warn] x',
       ' INFO mod: x',

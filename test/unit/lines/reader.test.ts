@@ -62,6 +62,26 @@ describe('a reader of lines', () => {
     });
   });
 
+  it('names the form of a date in the head of a line of text that it cannot read', () => {
+    const formOf = (line: string) => {
+      const read = newReader().read(line);
+      return read.kind === 'row' ? read.undatedForm : null;
+    };
+    expect(formOf('app 11/10/2026 1:00:01 PM card of Jo is declined')).to.deep.equal({
+      field: 'message',
+      form: '00/00/0000 0:00:00',
+    });
+    for (const line of [
+      'no date',
+      'version 1.2.3 of it',
+      '2026-11-20 10:00:00 x',
+      '10.0.0.1:8080 is up',
+      '{"msg":"11/10/2026 1:00:01 PM"}',
+      `${'x'.repeat(100)} 11/10/2026 1:00:01 PM`,
+    ])
+      expect(formOf(line), line).to.equal(null);
+  });
+
   it('keeps the digits of numbers that the engine would write otherwise', () => {
     const kept = (value: string) => {
       const read = newReader().read(`{"msg":"a","n":${value}}`);

@@ -9,7 +9,6 @@ const FORMATS =
 
 /** How many rows of a sample are not what stands beside it. */
 const FAULTS: Readonly<Record<string, number>> = {
-  'aws-alb': 2,
   'caddy-console': 1,
   'charm-log-text': 1,
   'consola-default': 4,
@@ -18,9 +17,9 @@ const FAULTS: Readonly<Record<string, number>> = {
   'django-runserver-debug': 2,
   'django-runserver-production': 2,
   'dotnet-console': 1,
-  'gin-default': 8,
+  'gin-default': 2,
   'go-log-default': 1,
-  'go-log-panic': 2,
+  'go-log-panic': 1,
   'haproxy-stderr': 4,
   'hclog-text': 1,
   'journald-export': 7,
@@ -34,16 +33,13 @@ const FAULTS: Readonly<Record<string, number>> = {
   'logback-default': 1,
   'lograge-default': 1,
   'lograge-json': 1,
-  'mariadb-error': 2,
   'mariadb-slow': 7,
   'morgan-short': 3,
   'nestjs-console': 1,
   'python-logging-usual': 1,
-  'python-stderr': 2,
-  'rabbitmq-default': 11,
-  'redis-default': 1,
+  'rabbitmq-default': 7,
   'rich-default': 2,
-  'ruby-logger-default': 2,
+  'ruby-logger-default': 1,
   'slog-rs-term': 7,
   'spring-boot-default': 1,
   'tracing-subscriber-compact': 2,
@@ -52,7 +48,6 @@ const FAULTS: Readonly<Record<string, number>> = {
   'tracing-subscriber-pretty': 5,
   'traefik-common': 1,
   'tslog-pretty': 1,
-  'zap-development': 3,
   'zerolog-console': 1,
 };
 

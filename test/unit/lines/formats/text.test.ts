@@ -117,7 +117,7 @@ describe('a line of text', () => {
         '2026-11-20T10:00:00.123456Z  INFO shop::cart: took it id=4',
         '2026-11-20T10:00:00.123456Z',
         'INFO',
-        'shop::cart: took it',
+        'took it',
       ],
       [
         '[2026-11-20 10:00:00] local.ERROR: it broke {"a":1}',

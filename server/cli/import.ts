@@ -56,7 +56,7 @@ export async function importFiles(
   return withService<0 | 1>(options, 'ingests', async ({ ask }) => {
     const before = await counts(ask, options.source);
     const begin = performance.now();
-    let [read, sent, blank] = [0, 0, 0];
+    let [read, sent] = [0, 0];
     const skip: Skip = { left: options.skip ?? 0 };
     const shown = process.stderr.isTTY && total > 0;
     if (shown) bar.start(total, 0, { lines: 0 });
@@ -65,11 +65,10 @@ export async function importFiles(
         const bytes = await bytesOf(file, (count) => {
           read += count;
         });
-        for await (const { lines, count, blanks } of requests(linesOf(bytes), skip)) {
+        for await (const { lines, count } of requests(linesOf(bytes), skip)) {
           if (count === 0) continue;
           await push(ask, options, lines);
           sent += count;
-          blank += blanks;
           if (shown) bar.update(Math.min(read, total), { lines: sent });
         }
       }
@@ -82,7 +81,7 @@ export async function importFiles(
     } finally {
       if (shown) bar.stop();
     }
-    const after = await settled(ask, options.source, before.lines + sent - blank);
+    const after = await settled(ask, options.source, before.lines + sent);
     const summary = {
       source: options.source,
       lines: sent,
@@ -154,8 +153,6 @@ interface Skip {
 interface Part {
   readonly lines: Buffer;
   readonly count: number;
-  /** How many of them are blank, which are not lines to the ledger. */
-  readonly blanks: number;
 }
 
 /** Whole lines, as many as go into one request; a last one without a newline gets one. */
@@ -184,27 +181,15 @@ async function* requests(bytes: AsyncIterable<Buffer>, skip: Skip): AsyncGenerat
 
 /** The lines behind those that are left out, and how many they are. */
 function unskipped(whole: Buffer, skip: Skip): Part {
-  let [from, begin, count, blanks] = [0, 0, 0, 0];
+  let [from, begin, count] = [0, 0, 0];
   for (let at = whole.indexOf(LF); at >= 0; at = whole.indexOf(LF, begin)) {
     if (skip.left > 0) {
       skip.left--;
       from = at + 1;
-    } else {
-      count++;
-      if (isBlank(whole, begin, at)) blanks++;
-    }
+    } else count++;
     begin = at + 1;
   }
-  return { lines: whole.subarray(from), count, blanks };
-}
-
-/** Whether nothing but spaces, tabs and carriage returns stands there. */
-function isBlank(bytes: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
-  }
-  return true;
+  return { lines: whole.subarray(from), count };
 }
 
 /** Sends lines until they are taken; waits where the service says so. */

@@ -270,7 +270,7 @@ describe('the command, beside a service that runs', () => {
     const args = ['import', '--source', 'storage_logs', '-', '--json'];
     const imported = await run(dataOf(), args, { input });
     const { seconds, ...counts } = JSON.parse(imported.out);
-    expect(counts).to.include({ lines: 4, rows: 2, rejected: 0 });
+    expect(counts).to.include({ lines: 2, rows: 2, rejected: 0 });
     // `STILL_MS` of server/cli/import.ts: so long it would wait for lines that never come.
     expect(seconds).to.be.below(30);
   });

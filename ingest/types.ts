@@ -64,7 +64,7 @@ export interface CountedForm extends UndatedForm {
   readonly rows: number;
 }
 
-/** What becomes of a line. */
+/** The result of reading a line. */
 export type ReadLine =
   /** `text` is the line in normal form, a newline behind it. */
   | {

@@ -118,7 +118,7 @@ function rowWithin(
       !isNothing(member) &&
       !(reading.isSupabase && metadata && SUPABASE_REST.has(member.name)),
   );
-  // Of two members with one name, the second would not be shown.
+  // Answers show only the first of two members with one name.
   const left = shape && !shape.isDoubled ? others : withoutDoubles(others);
   const kept = metadata ? withMembers(metadata.json, around ? inOne(left, around) : left) : null;
   return {

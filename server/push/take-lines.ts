@@ -68,7 +68,7 @@ export async function takeLines(body: PushedBody, options: TakeOptions): Promise
     await body.turn();
   }
   await pass(whole.end());
-  // A request that names no source is told so, though it brings nothing.
+  // A request that names no source gets its error, though it brings nothing.
   if (into === null) options.destination(null);
   else (into as Writing).taken.check(hasText);
 }

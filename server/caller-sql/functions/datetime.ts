@@ -113,7 +113,7 @@ export function beginIn(zone: Zone, moment: Sql, cut: (local: Sql) => Sql, micro
   const local = zone.local(moment);
   if (micros === undefined)
     return sql`(${zone.moment(sql`(${cut(local)} - interval 1 microsecond)`)} + interval 1 microsecond)`;
-  // Of years before 1970, too, the rest is positive.
+  // The rest is positive for years before 1970, too.
   const whole = BigInt(micros) * BigInt(Math.ceil(1e17 / micros));
   return sql`(${moment} - to_microseconds((epoch_us(${local}) + ${String(whole)}) % ${String(micros)}))`;
 }

@@ -81,7 +81,7 @@ function gradesFound(source: Source, { values }: Members) {
   const meant = (role: GradeRole, expression: (value: string) => string, isNumber: boolean) => {
     const names = gradeNames(source, role).filter((name) => OTEL_NUMBER.test(name) === isNumber);
     const found = names.flatMap(values);
-    // Of a source of Supabase, a value that cannot be read passes the turn on. Elsewhere there are too many names for it.
+    // In a source of Supabase, a value that cannot be read passes the turn on. Other sources have too many names for that.
     return isOfSupabase(source) ? found.map(expression) : [expression(firstOf(found))];
   };
   return {

@@ -102,20 +102,28 @@ describe('the body of a push', () => {
       ]);
     }));
 
-  it('is unpacked from zstd where Node.js has it, whatever frames it is of', async function () {
-    const { zstdCompressSync: pack } = zlib as { zstdCompressSync?: (text: string) => Buffer };
-    if (!pack) return this.skip();
-    await serving(async (served) => {
-      const frames = Buffer.concat([pack(a), pack('\n'), pack(''), pack('{"b":1}'.repeat(20_000))]);
-      const named = { 'Content-Encoding': 'zstd' };
-      expect((await post(served, frames)).status).to.equal(200);
-      expect((await post(served, frames, named)).status).to.equal(200);
-      expect(await served.lines(40_002)).to.include({ rows: 40_002, rejected: 0 });
-      for (const broken of [frames.subarray(0, -9), Buffer.concat([pack(a), Buffer.from('more')])])
-        expect((await post(served, broken, named)).status).to.equal(400);
-      expect(await served.lines(40_002)).to.include({ rows: 40_002, rejected: 0 });
-    });
-  });
+  // Older releases of Node.js have no zstd: there it gets 415, as the next case shows.
+  const { zstdCompressSync: pack } = zlib as { zstdCompressSync?: (text: string) => Buffer };
+  if (pack)
+    it('is unpacked from zstd, whatever frames it is of', () =>
+      serving(async (served) => {
+        const frames = Buffer.concat([
+          pack(a),
+          pack('\n'),
+          pack(''),
+          pack('{"b":1}'.repeat(20_000)),
+        ]);
+        const named = { 'Content-Encoding': 'zstd' };
+        expect((await post(served, frames)).status).to.equal(200);
+        expect((await post(served, frames, named)).status).to.equal(200);
+        expect(await served.lines(40_002)).to.include({ rows: 40_002, rejected: 0 });
+        for (const broken of [
+          frames.subarray(0, -9),
+          Buffer.concat([pack(a), Buffer.from('more')]),
+        ])
+          expect((await post(served, broken, named)).status).to.equal(400);
+        expect(await served.lines(40_002)).to.include({ rows: 40_002, rejected: 0 });
+      }));
 
   it('gets 415 where it is packed in a way that cannot be unpacked', () =>
     serving(async (served) => {

@@ -76,7 +76,7 @@ export type ReadLine =
       readonly isUndated: boolean;
       /** Its moment is more than a day ahead. */
       readonly isFuture: boolean;
-      /** It has two members of one name. */
+      /** It, or an object in it, has two members of one name. */
       readonly isDoubled: boolean;
       /** The field of an undated line that looks like its moment; null if there is none. */
       readonly undatedForm: UndatedForm | null;
@@ -124,7 +124,7 @@ export interface Batch {
   readonly undatedForms: readonly CountedForm[];
   /** Lines whose moment is more than a day ahead. */
   readonly future: number;
-  /** Lines that have two members of one name. */
+  /** Lines that have two members of one name, in themselves or in an object. */
   readonly doubled: number;
   /** What the files are once the batch is stored. */
   readonly files: readonly FileState[];

@@ -28,7 +28,7 @@ export interface RewriteOptions {
 
 /**
  * The text of a JSON value as JSON text; undefined when `text` is not strict JSON (RFC 8259). Numbers keep their digits,
- * nesting has no limit, and of equal keys in one object the first stays, as DuckDB resolves them.
+ * nesting has no limit. The second of equal keys in one object gets an underscore before it: `{"a":1,"a":2}` gives `{"a":1,"_a":2}`.
  */
 export function strictJson(text: string, options: RewriteOptions): string | undefined {
   return new Rewrite(text, options).run();
@@ -51,10 +51,8 @@ class Rewrite {
   readonly #frames: Frame[] = [];
   #at = 0;
   #output = '';
-  /** All of the text before this place is in the output, or dropped from it. */
+  /** All of the text before this place is in the output. */
   #copied = 0;
-  /** How many frames were open when the member that is being dropped began; 0 while none is. */
-  #dropping = 0;
 
   constructor(text: string, { redact, wrap }: RewriteOptions) {
     this.#text = text;
@@ -97,14 +95,12 @@ class Rewrite {
   /** Goes on to the next value, past commas, keys and the ends of containers. */
   #next(): boolean {
     for (;;) {
-      const { length } = this.#frames;
-      if (this.#dropping === length && length > 0) this.#endDrop();
       const code = this.#peek();
-      const frame = this.#frames[length - 1];
+      const frame = this.#frames[this.#frames.length - 1];
       if (frame === undefined) return false;
       if (code === COMMA) {
-        const memberStart = this.#at++;
-        return frame === null || this.#key(frame, memberStart);
+        this.#at++;
+        return frame === null || this.#key(frame);
       }
       if (code !== closing(frame)) return this.#fail();
       this.#at++;
@@ -113,17 +109,17 @@ class Rewrite {
     }
   }
 
-  /**
-   * Reads a key and its colon. A key that the object has had already starts a drop, from
-   * `memberStart`.
-   */
-  #key(seen: Set<string>, memberStart = this.#at): boolean {
+  /** Reads a key and its colon. */
+  #key(seen: Set<string>): boolean {
     if (this.#peek() !== QUOTE) return this.#fail();
     const start = this.#at;
     if (!this.#skipTo(endOfString(this.#text, start))) return false;
-    const { size } = seen;
-    seen.add(unquote(this.#text.slice(start, this.#at)));
-    if (seen.size === size && this.#dropping === 0) this.#startDrop(memberStart);
+    let key = unquote(this.#text.slice(start, this.#at));
+    if (seen.has(key)) {
+      while (seen.has(key)) key = `_${key}`;
+      this.#put(start, key);
+    }
+    seen.add(key);
     if (this.#peek() !== COLON) return this.#fail();
     this.#at++;
     return true;
@@ -132,24 +128,27 @@ class Rewrite {
   #string(): boolean {
     const start = this.#at;
     if (!this.#skipTo(endOfString(this.#text, start))) return false;
-    if (this.#redact && this.#dropping === 0)
-      this.#put(start, unquote(this.#text.slice(start, this.#at)), this.#redact);
+    if (this.#redact) this.#hide(start, unquote(this.#text.slice(start, this.#at)), this.#redact);
     return true;
   }
 
   #word(): boolean {
     const start = this.#at;
     if (!this.#skipTo(endOfWord(this.#text, start))) return false;
-    if (this.#redact && this.#dropping === 0 && this.#at - start >= LONG_NUMBER)
-      this.#put(start, this.#text.slice(start, this.#at), this.#redact);
+    if (this.#redact && this.#at - start >= LONG_NUMBER)
+      this.#hide(start, this.#text.slice(start, this.#at), this.#redact);
     return true;
   }
 
-  /** Puts a string in the place of the value that began at `start`, if there is something to hide in it. */
-  #put(start: number, value: string, redact: (value: string) => string): void {
+  /** Hides what there is to hide in the value that began at `start`. */
+  #hide(start: number, value: string, redact: (value: string) => string): void {
     const redacted = redact(value);
-    if (redacted === value) return;
-    this.#output += this.#text.slice(this.#copied, start) + JSON.stringify(redacted);
+    if (redacted !== value) this.#put(start, redacted);
+  }
+
+  /** Puts a string in the place of what began at `start`. */
+  #put(start: number, text: string): void {
+    this.#output += this.#text.slice(this.#copied, start) + JSON.stringify(text);
     this.#copied = this.#at;
   }
 
@@ -159,19 +158,8 @@ class Rewrite {
   }
 
   #insert(bracket: string): void {
-    if (this.#dropping > 0) return;
     this.#output += this.#text.slice(this.#copied, this.#at) + bracket;
     this.#copied = this.#at;
-  }
-
-  #startDrop(memberStart: number): void {
-    this.#output += this.#text.slice(this.#copied, memberStart);
-    this.#dropping = this.#frames.length;
-  }
-
-  #endDrop(): void {
-    this.#copied = this.#at;
-    this.#dropping = 0;
   }
 
   /**

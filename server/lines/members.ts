@@ -94,6 +94,28 @@ function isValid(json: string): boolean {
   }
 }
 
+/** Tells whether an object in a valid JSON value, or the value itself, has two members of one name. */
+export function hasDoubledName(json: string): boolean {
+  /** The names of each object that is open. */
+  const open: Set<string>[] = [];
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === OPEN_BRACE) open.push(new Set());
+    else if (code === CLOSE_BRACE) open.pop();
+    else if (code === QUOTE) {
+      const end = endOfText(json, at);
+      const names = open.at(-1);
+      if (names && json.charCodeAt(afterBlanks(json, end)) === COLON) {
+        const { size } = names;
+        names.add(nameOf(json.slice(at, end)));
+        if (names.size === size) return true;
+      }
+      at = end - 1;
+    }
+  }
+  return false;
+}
+
 /** Returns the object with these members. */
 export function objectOf(members: readonly Member[]): string {
   let text = '';

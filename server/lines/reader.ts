@@ -54,7 +54,7 @@ export function createReader({
       repaired,
       isUndated: row.moment === null,
       isFuture: row.moment !== null && row.moment > ahead * 1000,
-      isDoubled: shape.isDoubled,
+      isDoubled: row.isDoubled,
       undatedForm: row.unreadable,
     };
   };

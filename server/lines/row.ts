@@ -4,7 +4,7 @@ import { keepsDigits } from './digits.ts';
 import type { FieldTable, Role } from './fields.ts';
 import { formOf } from './form.ts';
 import { jsonOf, type Member } from './line.ts';
-import { membersOf, objectOf } from './members.ts';
+import { hasDoubledName, membersOf, objectOf } from './members.ts';
 import { momentOf, type ZoneOffset } from './moments.ts';
 import { type Severity, severityOf, severityOfStatus } from './severity.ts';
 import { newRoles, OTHER_SPELLING, type Shape, type Shapes } from './shapes.ts';
@@ -24,6 +24,8 @@ export interface Row {
   readonly status: number | null;
   /** JSON of an object or an array; null if nothing is left for it. */
   readonly metadata: string | null;
+  /** The line, or an object in it, has two members of one name. */
+  readonly isDoubled: boolean;
   /** The engine, which writes JSON anew, surely keeps all digits of the metadata. */
   readonly keepsDigits: boolean;
 }
@@ -85,6 +87,8 @@ function rowWithin(
   reading: Reading,
   around: ReadonlySet<Member> | null,
 ): Row {
+  const isDoubled =
+    shape?.isDoubled || members.some(({ json }) => isContainer(json) && hasDoubledName(json));
   const metadata = members.find(({ name, json }) => name === 'metadata' && isContainer(json));
   const candidates =
     (shape && !metadata && candidatesBy(shape, members)) ||
@@ -98,7 +102,8 @@ function rowWithin(
     const inner = insideOf(message.found);
     if (inner) {
       const others = members.filter((member) => member !== message.candidate.own);
-      return rowWithin([...inner, ...others], null, reading, new Set(others));
+      const row = rowWithin([...inner, ...others], null, reading, new Set(others));
+      return { ...row, isDoubled: isDoubled || row.isDoubled || hasDoubledName(message.found) };
     }
   }
   const time = timeOf(candidates.time, reading);
@@ -133,6 +138,7 @@ function rowWithin(
       (status ? severityOfStatus(status.found) : null),
     status: status?.found ?? null,
     metadata: kept ?? (left.length > 0 ? objectOf(around ? inOne(left, around) : left) : null),
+    isDoubled,
     keepsDigits: kept === null ? left.every(({ json }) => keepsDigits(json)) : keepsDigits(kept),
   };
 }

@@ -263,14 +263,20 @@ describe('the ledger', () => {
         { msg: 'no field of a time' },
         { time: ahead(25), msg: 'ahead' },
         { time: ahead(23), msg: 'not far' },
+        { time: ahead(0), msg: '{"msg":"m","a":{"b":[{"c":1},{"c":2}]}}' },
       ].map((line) => JSON.stringify(line));
+      const within = [
+        '{"msg":"m","a":[{"b":1,"c":"b","b":"2"}]}',
+        '{"msg":"{\\"b\\":1,\\"b\\":2}"}',
+      ];
+      lines.push(...within.map((line) => line.replace('{', '{"time":"2026-11-20T10:00:00Z",')));
       lines.push('{"time":"2026-11-20T10:00:00Z","msg":"m","a":1,"a":2}', '{"msg":"m","a":-}');
       // As Supabase writes them.
       const edge = [ahead(1), ahead(-24), ahead(48)].map((timestamp) =>
         JSON.stringify({ timestamp, event_message: 'm', metadata: { n: 1 } }),
       );
       const wanted = {
-        rows: 8,
+        rows: 11,
         repaired: 1,
         undated: 5,
         undated_forms: [
@@ -278,7 +284,7 @@ describe('the ledger', () => {
           { field: '@timestamp', form: '{"$date":{"x":00}}', rows: 1 },
         ],
         future: 1,
-        doubled: 1,
+        doubled: 3,
       };
       const look = async ({ ledger }: Reading) => {
         expect(await ledger('app_logs')).to.deep.include(wanted);

@@ -95,21 +95,25 @@ describe('records', () => {
     invalid('\ufeff1', '// c\n1', '[1]\u0000', '{"a":1,"a":}', '{"a":1,"a":01}');
   });
 
-  it('keeps the first of equal keys in one object', () => {
-    check('{"a":1,"a":2}', '[{"a":1}]');
-    check('{"a":1,"a":2,"b":3}', '[{"a":1,"b":3}]');
-    check('{"a":1 , "a" : {"x":{}} , "b":3}', '[{"a":1  , "b":3}]');
-    check('{"a":1,"b":2,"a":3,"b":4,"a":5}', '[{"a":1,"b":2}]');
-    check('{"a":{"a":1,"a":[{}]},"a":{"b":1,"b":2}}', '[{"a":[{"a":1}]}]');
+  it('gives the second of equal keys in one object an underscore', () => {
+    check('{"a":1,"a":2}', '[{"a":1,"_a":2}]');
+    check('{"a":1,"a":1,"b":3}', '[{"a":1,"_a":1,"b":3}]');
+    check('{"a":1 , "a" : {"x":{}} , "b":3}', '[{"a":1 , "_a" : [{"x":[{}]}] , "b":3}]');
+    check('{"a":1,"b":2,"a":3,"b":4,"a":5}', '[{"a":1,"b":2,"_a":3,"_b":4,"__a":5}]');
+    check('{"a":1,"_a":2,"a":3,"_a":4}', '[{"a":1,"_a":2,"__a":3,"___a":4}]');
+    check('{"a":{"a":1,"a":[{}]},"a":{"b":1}}', '[{"a":[{"a":1,"_a":[{}]}],"_a":[{"b":1}]}]');
     check('[{"a":1},{"a":2}]', '[{"a":1},{"a":2}]');
-    check('{"x":[{"a":1,"a":2},3]}', '[{"x":[{"a":1},3]}]');
+    check('{"x":[{"a":1,"a":2},3]}', '[{"x":[{"a":1,"_a":2},3]}]');
   });
 
   it('compares keys after unescaping, and takes __proto__ for an ordinary key', () => {
-    check(String.raw`{"a":1,"\u0061":2}`, '[{"a":1}]');
-    check(String.raw`{"\n":1,"\u000A":2,"\\n":3}`, String.raw`[{"\n":1,"\\n":3}]`);
-    check('{"__proto__":1,"__proto__":2,"constructor":{}}', '[{"__proto__":1,"constructor":[{}]}]');
-    check('{"":1,"":2}', '[{"":1}]');
+    check(String.raw`{"a":1,"\u0061":2}`, '[{"a":1,"_a":2}]');
+    check(String.raw`{"\n":1,"\u000A":2,"\\n":3}`, String.raw`[{"\n":1,"_\n":2,"\\n":3}]`);
+    check(
+      '{"__proto__":1,"__proto__":2,"constructor":{}}',
+      '[{"__proto__":1,"___proto__":2,"constructor":[{}]}]',
+    );
+    check('{"":1,"":2}', '[{"":1,"_":2}]');
   });
 
   it('redacts string values, not keys, after unescaping', () => {
@@ -119,7 +123,7 @@ describe('records', () => {
       String.raw`[{"ü":["\"","\u0061"]}]`,
     );
     expect(records('{"a":{"b":"ü","b":"ü"},"c":1}', redact)).to.equal(
-      String.raw`[{"a":[{"b":"\""}],"c":1}]`,
+      String.raw`[{"a":[{"b":"\"","_b":"\""}],"c":1}]`,
     );
     expect(records('["ü",]', redact)).to.equal(undefined);
   });
@@ -129,16 +133,6 @@ describe('records', () => {
     expect(records('{"a":4444444444444444,"b":[4444444444444444],"c":44}', redact)).to.equal(
       '[{"a":"HIDDEN","b":["HIDDEN"],"c":44}]',
     );
-  });
-
-  it('does not redact what it drops', () => {
-    const seen: string[] = [];
-    const redact = (value: string) => {
-      seen.push(value);
-      return value;
-    };
-    expect(records('{"a":"1","a":"2","b":"3"}', redact)).to.equal('[{"a":"1","b":"3"}]');
-    expect(seen).to.deep.equal(['1', '3']);
   });
 
   it('survives any depth', () => {

@@ -93,8 +93,8 @@ export interface EntryLines {
 export interface LineReader {
   /** Begins an entry with its first line. Returns null if that line is all of it. A reader without it has entries of one line. */
   entry?(first: string): EntryLines | null;
-  /** Tells whether a JSON object, without blanks around it, can be stored as it stands. */
-  isNormal(block: Buffer, from: number, to: number): boolean;
+  /** Returns what tells whether a JSON object of a block, without blanks around it, can be stored as it stands. */
+  normalIn(block: Buffer): (from: number, to: number) => boolean;
   /** Reads an entry of valid UTF-8, without blanks around it; its lines have `\n` between them. */
   read(line: string): ReadLine;
 }

@@ -46,6 +46,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
   const stage = (from: number, to: number) =>
     from < to ? batch.stage(block.subarray(from, to), place.file, place.offset + from) : null;
   const texts = new LineTexts(block);
+  const isNormal = place.reader.normalIn(block);
   let unstaged = 0;
   let start = 0;
   let isHeld = false;
@@ -79,7 +80,7 @@ export async function takeLines(block: Buffer, place: Place, batch: OpenBatch): 
       ordinary &&
       newline - start <= place.maxLine &&
       !isTooDeep(block, start, newline) &&
-      place.reader.isNormal(block, start, newline);
+      isNormal(start, newline);
     const end = plain ? newline : entryEnd(texts, start, newline, place);
     if (end === null) {
       isHeld = true;
@@ -227,7 +228,7 @@ function judge(
   if (to - first > maxLine) return rejected(tooLong(maxLine), to);
   if (continues) return rejected('it continues a line that was taken before its newline came');
   if (line[first] === OPEN_BRACE && isTooDeep(line, first, end)) return rejected(TOO_DEEP);
-  const isNormal = clean && line[first] === OPEN_BRACE && reader.isNormal(line, first, end);
+  const isNormal = clean && line[first] === OPEN_BRACE && reader.normalIn(line)(first, end);
   if (isNormal) return budget.takes(end - first) ? { kind: 'whole', first } : rejected(TOO_MUCH);
   const isKnown = known !== null && first === 0 && end === line.length;
   const { text: whole, repaired } = isKnown

@@ -20,7 +20,10 @@ const MEMBERS: Readonly<Record<string, string>> = {
   metadata: container(LEVELS),
 };
 
-/** An order of members: `start` matches up to the moment, `end` from the quote behind it to the end of the line. Both are sticky. */
+/**
+ * An order of members: `start` matches up to the moment, `end` from the quote behind it to the end of the line, or less where that has not this
+ * form. Both are sticky, and neither matches a newline.
+ */
 export interface Order {
   readonly start: RegExp;
   readonly end: RegExp;
@@ -43,7 +46,7 @@ function newOrder(names: readonly string[]): Order {
   const behind = names.slice(at + 1).map((name) => `, ?${member(name)}`);
   return {
     start: new RegExp(String.raw`\{${before.join('')}"timestamp": ?"`, 'y'),
-    end: new RegExp(String.raw`"${behind.join('')}\}$`, 'y'),
+    end: new RegExp(String.raw`"${behind.join('')}\}`, 'y'),
   };
 }
 

@@ -39,43 +39,55 @@ const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
  * numbers that the engine would write otherwise. A timestamp after `latest` is not in normal form, so that the reader counts it: it is a
  * number of year, month, day, hour, minute and second, two digits each but for the year.
  */
-export type NormalTest = (block: Buffer, from: number, to: number, latest: number) => boolean;
+export type NormalTest = (from: number, to: number, latest: number) => boolean;
 
 /** Lines of one source with and without an id and a project have four orders. */
 const MOST_ORDERS = 4;
 
-/** Makes the test of the lines of some files. It remembers the last orders of members of lines that were looked at byte by byte. */
-export function normalTest(): NormalTest {
+/** Makes the test of the lines of each block of some files. It remembers the last orders of members of lines that were looked at byte by byte. */
+export function normalTests(): (block: Buffer) => NormalTest {
   const orders: Order[] = [];
-  return (block, from, to, latest) => {
-    const isShort = to - from <= MOST_PATTERN_BYTES;
-    if (isShort && orders.length > 0) {
-      const line = block.toString('latin1', from, to);
-      for (const order of orders) if (matches(order, line, block, from, latest)) return true;
-    }
-    const names = normalNames(block, from, to, latest);
-    if (!names || !isShort) return names !== null;
-    const order = orderOf(names);
-    if (orders.includes(order)) return true;
-    orders.unshift(order);
-    orders.length = Math.min(orders.length, MOST_ORDERS);
-    return true;
+  return (block) => {
+    let text = '';
+    let start = 0;
+    return (from, to, latest) => {
+      const isShort = to - from <= MOST_PATTERN_BYTES;
+      if (isShort && orders.length > 0) {
+        if (from < start || to > start + text.length) {
+          start = from;
+          text = block.toString('latin1', from, from + MOST_PATTERN_BYTES);
+        }
+        const line = { block, text, start, from, to };
+        for (const order of orders) if (matches(order, line, latest)) return true;
+      }
+      const names = normalNames(block, from, to, latest);
+      if (!names || !isShort) return names !== null;
+      const order = orderOf(names);
+      if (orders.includes(order)) return true;
+      orders.unshift(order);
+      orders.length = Math.min(orders.length, MOST_ORDERS);
+      return true;
+    };
   };
 }
 
-/** Tells whether a line, which begins at `from`, has this order and is in normal form. False says nothing. */
-function matches(
-  { start, end }: Order,
-  line: string,
-  block: Buffer,
-  from: number,
-  latest: number,
-): boolean {
-  start.lastIndex = 0;
-  if (!start.test(line)) return false;
-  const moment = start.lastIndex;
-  end.lastIndex = line.indexOf('"', moment);
-  return isMoment(block, from + moment, from + end.lastIndex, latest) && end.test(line);
+/** Tells whether the line from `from` to `to` has this order and is in normal form. False says nothing. `text` is the block from `start` on. */
+function matches(order: Order, { block, text, start, from, to }: Line, latest: number): boolean {
+  order.start.lastIndex = from - start;
+  if (!order.start.test(text)) return false;
+  const moment = order.start.lastIndex;
+  const quote = text.indexOf('"', moment);
+  if (!isMoment(block, start + moment, start + quote, latest)) return false;
+  order.end.lastIndex = quote;
+  return order.end.test(text) && start + order.end.lastIndex === to;
+}
+
+interface Line {
+  readonly block: Buffer;
+  readonly text: string;
+  readonly start: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Returns the names of a line in normal form in their order; null for another line. */

@@ -10,7 +10,7 @@ import { beginsObject, type JsonLine, readJson } from './json.ts';
 import { type Format, type Member, textMember } from './line.ts';
 import { isOfSupabase } from './metadata-names.ts';
 import type { ZoneOffset } from './moments.ts';
-import { digitsOf, type NormalTest, normalLine, normalTest } from './normal.ts';
+import { digitsOf, normalLine, normalTests } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
 import { Shapes } from './shapes.ts';
 import { UTC } from './zones.ts';
@@ -30,6 +30,8 @@ export interface ReaderOptions {
 /** A row further ahead than this, ms, is of the future: its clock or its zone is wrong. */
 const FUTURE_MS = 86_400_000;
 
+const never = () => false;
+
 /** Makes the reader of the lines of some files. */
 export function createReader({
   table,
@@ -40,9 +42,14 @@ export function createReader({
 }: ReaderOptions): LineReader {
   const shapes = new Shapes(table);
   const reading = { table, shapes, offsetOf, isSupabase, now };
-  const isNormal = normalTest();
+  const testOf = normalTests();
   /** The limit that normal lines are told by. It may be old: then lines are read one by one until the next one renews it. */
   let latest = digitsOf(now() + FUTURE_MS);
+  const isNormalText = (line: string) => {
+    if (!line.startsWith('{')) return false;
+    const bytes = Buffer.from(line);
+    return testOf(bytes)(0, bytes.length, latest);
+  };
   const rowFrom = (members: readonly Member[], repaired: boolean): ReadLine => {
     const shape = shapes.of(members);
     const row = rowOf(members, shape, reading);
@@ -68,11 +75,15 @@ export function createReader({
     return { reason: json?.reason ?? reasonOf(formats) };
   };
   return {
-    isNormal: (block, from, to) => isSupabase && isNormal(block, from, to, latest),
+    normalIn(block) {
+      if (!isSupabase) return never;
+      const isNormal = testOf(block);
+      return (from, to) => isNormal(from, to, latest);
+    },
     ...(formats.length > 0 && { entry: entryLines }),
     read(entry) {
       // A line that is read here because of its neighbours gives the same row as without them.
-      if (isSupabase && isNormalText(isNormal, entry, latest)) return asItStands(entry);
+      if (isSupabase && isNormalText(entry)) return asItStands(entry);
       const envelope = formats.length > 0 ? envelopeOfEntry(entry) : null;
       const said = envelope ? membersOf(envelope.text, inside) : membersOf(entry, formats);
       if ('reason' in said) return { kind: 'rejected', reason: said.reason };
@@ -99,12 +110,6 @@ function reasonOf(formats: readonly Format[]): string {
   if (formats.length === 0) return 'it is not a JSON object; set TAILPOND_LINE_FORMAT to take text';
   const names = formats.map(({ name }) => name).join(' or ');
   return `it is neither a JSON object nor a line of ${names} (TAILPOND_LINE_FORMAT)`;
-}
-
-function isNormalText(isNormal: NormalTest, line: string, latest: number): boolean {
-  if (!line.startsWith('{')) return false;
-  const bytes = Buffer.from(line);
-  return isNormal(bytes, 0, bytes.length, latest);
 }
 
 function asItStands(line: string): ReadLine {

@@ -23,8 +23,11 @@ with lines as (
   )
 ),
 looked_into as (
-  select *, {metadata_found} as found
-  from lines
+  select *, {metadata_listed} as listed
+  from (
+    select *, {metadata_found} as found
+    from (select *, {root} as root from lines)
+  )
 )
 select
   filename,
@@ -37,7 +40,8 @@ select
   "~" as is_read,
   "~severity" as read_severity,
   "~status" as read_status,
-  {kept}
+  found,
+  listed
   {request_columns}
 from looked_into
 -- The scan makes a row of nulls of a line that is not JSON. It is left out here, and found because rows are missing then.

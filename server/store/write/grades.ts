@@ -25,7 +25,7 @@ export function severityText(text: string): string {
     (severity) =>
       `when list_contains(${listOf(SEVERITY_WORDS[severity])}, lower(${text})) then '${severity}'`,
   );
-  const number = `${text}::usmallint`;
+  const number = numberOf(text);
   return `case when ${text} is null then null ${words.join(' ')}
     when regexp_full_match(${text}, '[0-7]') then ${listOf(BY_PRIORITY)}[${number} + 1]
     when regexp_full_match(${text}, '[1-9]\\d') then ${listOf(BY_TEN)}[least(${number} // 10, ${BY_TEN.length})]
@@ -34,12 +34,17 @@ export function severityText(text: string): string {
 
 /** Returns the same of a severity number of OpenTelemetry. */
 export function severityNumber(text: string): string {
-  return `case when regexp_full_match(${text}, '[1-9]|1\\d|2[0-4]') then ${listOf(BY_FOUR)}[(${text}::usmallint + 3) // 4] end`;
+  return `case when regexp_full_match(${text}, '[1-9]|1\\d|2[0-4]') then ${listOf(BY_FOUR)}[(${numberOf(text)} + 3) // 4] end`;
 }
 
 /** Returns an expression of the status of HTTP that `text` begins with: 404, 404.0 and `404 Not Found`. */
 export function statusText(text: string): string {
   return `case when ${text} is not null then nullif(regexp_extract(${text}, '^([1-5]\\d\\d)(\\.0+)?( .*)?$', 1), '')::smallint end`;
+}
+
+/** Returns a text of digits as a number. The engine casts also texts of rows for which a CASE decided otherwise, so that a cast may not fail. */
+function numberOf(text: string): string {
+  return `try_cast(${text} as usmallint)`;
 }
 
 function listOf(words: readonly string[]): string {

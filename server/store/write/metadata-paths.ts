@@ -1,17 +1,19 @@
-import type { Source } from '../../../ingest/index.ts';
+import { type Source, SUPABASE_SOURCES } from '../../../ingest/index.ts';
 import { FIELDS, type GradeRole, gradeNames, isOfSupabase } from '../../lines/index.ts';
 import { quoted } from '../engine.ts';
 import { OTEL_NUMBER, severityNumber, severityText, statusText } from './grades.ts';
 
-/** Severity and status of a row, as expressions over the list `found` of values in its metadata. */
+/** Severity and status of a row, as expressions over `found` and `listed`, what stands in its metadata. */
 export interface Grades {
-  /** Gives the list `found` of a column `metadata`. */
+  /** Gives `found` of `root`. */
   readonly metadata_found: string;
+  /** Gives `listed` of `root` and `found`. */
+  readonly metadata_listed: string;
   readonly severity_found: string;
   readonly status_found: string;
 }
 
-/** Columns of a row, as expressions over the list `found` of values in its metadata. */
+/** Columns of a row, as expressions over `found` and `listed`. */
 export interface Found extends Grades {
   /** Gives the project that its metadata names. */
   readonly project_found: string;
@@ -19,13 +21,8 @@ export interface Found extends Grades {
   readonly request_columns: string;
 }
 
-/** Returns the paths of `a`, or of `a.b`, which leads through a record: an object or the first of an array of them. */
-function pathsOf(name: string): string[] {
-  const [record, ...below] = name.split('.');
-  if (below.length === 0) return [`."${record}"`];
-  const path = below.map((each) => `."${each}"`).join('');
-  return [`."${record}"${path}`, `."${record}"[0]${path}`];
-}
+/** Gives the object that metadata is, or the first of an array of them. */
+export const ROOT = `case when starts_with(metadata, '[') then metadata->'$[0]' else metadata end`;
 
 /** The columns of a request, which `edge_logs` alone has. */
 export const REQUEST_COLUMNS = ['path', 'host', 'url_base', 'url_query'] as const;
@@ -52,7 +49,6 @@ function requestColumns(member: (name: string) => string): string {
  */
 export function metadataFound(source: Source | null): Found {
   const members = createMembers();
-  const hasRequest = source === null || source === 'edge_logs';
   const isScanned = source === null || isOfSupabase(source);
   const found = {
     // An empty text, an object and a list pass the turn on.
@@ -61,18 +57,26 @@ export function metadataFound(source: Source | null): Found {
         .flatMap(members.values)
         .map((value) => `case when ${value}[1] not in ('{', '[') then nullif(${value}, '') end`),
     ),
-    ...(source !== null && isScanned ? gradesFound(source, members) : NO_GRADES),
-    request_columns: hasRequest
-      ? requestColumns((name) => firstOf(members.values(`request.${name}`)))
-      : '',
+    request_columns:
+      source === null || source === 'edge_logs'
+        ? requestColumns((name) => firstOf(members.values(`request.${name}`)))
+        : '',
   };
-  return { ...found, metadata_found: members.list() };
+  if (source !== null)
+    return {
+      ...found,
+      ...(isScanned ? gradesFound(source, members) : NO_GRADES),
+      ...members.columns(),
+    };
+  // Each of the sources has its own.
+  for (const each of SUPABASE_SOURCES) gradesFound(each, members);
+  return { ...found, ...NO_GRADES, ...members.columns() };
 }
 
 /** Severity and status of rows that an earlier version stored without them. */
 export function metadataGrades(source: Source): Grades {
   const members = createMembers();
-  return { ...gradesFound(source, members), metadata_found: members.list() };
+  return { ...gradesFound(source, members), ...members.columns() };
 }
 
 const NO_GRADES = { severity_found: 'null', status_found: 'null' };
@@ -99,19 +103,61 @@ function firstOf(values: readonly string[]): string {
 
 type Members = ReturnType<typeof createMembers>;
 
+/** The members of an object that are looked for: null is a value, an object has further members. */
+interface Shape {
+  [name: string]: Shape | null;
+}
+
 /** Collects the members that are looked for in metadata. */
 function createMembers() {
-  const paths: string[] = [];
+  const shape: Shape = {};
   return {
-    /** Returns the values of a member, the preferred first. */
-    values: (name: string) => pathsOf(name).map((path) => `found[${paths.push(path)}]`),
-    /** Returns the list `found`, of all of them. */
-    list() {
-      if (paths.length === 0) return 'null::varchar[]';
-      const from = (root: string) =>
-        `json_extract_string(metadata, [${paths.map((path) => quoted(root + path)).join(', ')}])`;
-      // The first element of an array counts. One list with both would take twice the time.
-      return `case when starts_with(metadata, '[') then ${from('$[0]')} else ${from('$')} end`;
+    /** Returns the values of `a` or `a.b`, the preferred first. The first record of an array counts. */
+    values(name: string): string[] {
+      const [first = '', ...below] = name.split('.');
+      add(shape, [first, ...below]);
+      const direct = member('found', first, ...below);
+      return below.length === 0
+        ? [direct]
+        : [direct, member(`${member('listed', first)}[1]`, ...below)];
+    },
+    /** A list of paths would take half as long again as shapes do. */
+    columns() {
+      const records = Object.entries(shape).filter(([, below]) => below !== null);
+      const isEmpty = Object.keys(shape).length === 0;
+      return {
+        metadata_found: isEmpty ? 'null' : `json_transform(root, ${jsonShape(shape)})`,
+        metadata_listed: records.length === 0 ? 'null' : listed(records),
+      };
     },
   };
+}
+
+/** Most metadata has records as objects, and is read once. */
+function listed(records: readonly [string, Shape | null][]): string {
+  const missing = records
+    .flatMap(([name, below]) => leaves(`found."${name}"`, below))
+    .map((leaf) => `${leaf} is null`);
+  const lists = Object.fromEntries(records.map(([name, below]) => [name, [below]]));
+  return `case when (${missing.join(' or ')}) and contains(root, ':[{') then json_transform(root, ${jsonShape(lists)}) end`;
+}
+
+function leaves(of: string, shape: Shape | null): string[] {
+  if (shape === null) return [of];
+  return Object.entries(shape).flatMap(([name, below]) => leaves(`${of}."${name}"`, below));
+}
+
+function add(shape: Shape, [name = '', ...below]: readonly string[]): void {
+  const inner = below.length === 0 ? null : (shape[name] ?? {});
+  shape[name] = inner;
+  if (inner) add(inner, below);
+}
+
+/** Returns what `json_transform` takes: a text stands for a value as text. */
+function jsonShape(shape: object): string {
+  return quoted(JSON.stringify(shape, (_name, value) => value ?? 'VARCHAR'));
+}
+
+function member(of: string, ...names: readonly string[]): string {
+  return [of, ...names.map((name) => `"${name}"`)].join('.');
 }

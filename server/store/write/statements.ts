@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allSources, type Batch, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
-import { type Found, metadataFound, metadataGrades, REQUEST_COLUMNS } from './metadata-paths.ts';
+import {
+  type Found,
+  metadataFound,
+  metadataGrades,
+  REQUEST_COLUMNS,
+  ROOT,
+} from './metadata-paths.ts';
 
 export interface IngestStatements {
   /** Makes the rows of several batches at once, in the temporary table `scanned`. */
@@ -37,8 +43,7 @@ export function ingestStatements(
   };
   const words = (batches: readonly Batch[], found: Found, ingestedAtUs: bigint) => ({
     ...found,
-    // Each of several sources is asked for its own again.
-    kept: found === ofAll ? 'null as found' : 'found',
+    root: ROOT,
     staging: `[${batches.map(({ staging }) => quoted(staging)).join(', ')}]`,
     now: `make_timestamp(${ingestedAtUs})`,
     // Also the size of the buffers that the scan holds, two a thread: for a few lines to make them takes a third of its time.
@@ -72,7 +77,7 @@ export function ingestStatements(
 }
 
 /** Columns of rows that are on their way. */
-const SPARE = ['found', 'said'];
+const SPARE = ['found', 'listed', 'said'];
 /** Columns of lines that were read in Node.js, and what they count for. */
 const GRADES =
   'case when is_read then read_severity else severity end as severity, case when is_read then read_status else status end as status';
@@ -111,10 +116,7 @@ function foundByKind(kinds: readonly BatchKind[], rows: string): string {
   const kind = kinds.map(({ paths }, i) => `when filename in (${paths.join(', ')}) then ${i}`);
   return `(
     select *, ${columns.join(', ')}
-    from (
-      select * replace (${byKind(({ metadata_found }) => metadata_found)} as found)
-      from (select *, case ${kind.join(' ')} end as kind from ${rows})
-    )
+    from (select *, case ${kind.join(' ')} end as kind from ${rows})
   )`;
 }
 
@@ -139,11 +141,17 @@ export function regradedRows(folder: string): (source: Source, from: string) => 
   return (source, from) => {
     const found = metadataGrades(source);
     const rows = `(
-      select
-        * rename (severity as kept_severity, status as kept_status),
-        rowid as row,
-        ${found.metadata_found} as found
-      from ${from}
+      select *, ${found.metadata_listed} as listed
+      from (
+        select *, ${found.metadata_found} as found
+        from (
+          select
+            * rename (severity as kept_severity, status as kept_status),
+            rowid as row,
+            ${ROOT} as root
+          from ${from}
+        )
+      )
     )`;
     return `(
       select * replace (coalesce(kept_severity, severity) as severity, coalesce(kept_status, status) as status)

@@ -10,8 +10,9 @@ function newReader() {
 }
 
 function isNormal(reader: ReturnType<typeof newReader>, line: string): boolean {
-  const bytes = Buffer.from(`{}\n${line}\n`);
-  return reader.isNormal(bytes, 3, bytes.length - 1);
+  const [before, behind] = ['{}\n', `\n${LINES[0]}\n`].map((text) => Buffer.from(text));
+  const bytes = Buffer.concat([before, Buffer.from(line), behind] as Buffer[]);
+  return reader.normalIn(bytes)(3, bytes.length - (behind as Buffer).length);
 }
 
 const METADATA =
@@ -40,6 +41,21 @@ const PARTS = [
 ];
 
 describe('lines in normal form', () => {
+  it('are told one by one in a block of many', () => {
+    const lines = Array.from({ length: 2000 }, (_, n) =>
+      n % 7 === 3 ? `{"n":${n},"metadata":{},${MOMENT}}` : (LINES[n % LINES.length] as string),
+    );
+    const block = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    const test = newReader().normalIn(block);
+    let from = 0;
+    for (const [n, line] of lines.entries()) {
+      const to = from + Buffer.byteLength(line);
+      expect(test(from, to), `${n}`).to.equal(n % 7 !== 3);
+      expect(test(from, to - 1), `${n}, cut`).to.equal(false);
+      from = to + 1;
+    }
+  });
+
   it('are told the same with and without a line of their order before them', () => {
     const { below, pick } = randomOf(7);
     let normal = 0;

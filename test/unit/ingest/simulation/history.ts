@@ -12,7 +12,7 @@ type Name = typeof LOG | typeof ROTATED | typeof SECOND | `${number}/${typeof LO
 
 /** Lines are told by their text. */
 const AS_THEY_ARE: LineReader = {
-  isNormal: () => true,
+  normalIn: () => () => true,
   read: (line) =>
     line.startsWith('{') && line.endsWith('}')
       ? {

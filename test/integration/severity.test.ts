@@ -141,4 +141,37 @@ describe('severity and status', () => {
         expect(new Set(read.map(([, severity]) => severity)).size).to.equal(7);
       }),
     ));
+
+  it('are those of a record, which is an object or the first of an array', () =>
+    withFolder((data) =>
+      withIngest(data, async ({ store, write, lines }) => {
+        const record = (status_code: unknown) => ({ status_code });
+        const cases: [unknown, number | null][] = [
+          [{ response: record(503) }, 503],
+          [{ response: [record(503), record(200)] }, 503],
+          [[{ response: record('503') }], 503],
+          [[{ response: [record(503)] }, { response: record(200) }], 503],
+          [{ response: [{}, record(503)] }, null],
+          [{ response: [[record(503)]] }, null],
+          [{ note: 'x:[{', response: 503 }, null],
+          [{ response: [], status: 404 }, 404],
+          [{ response: record([503]), status: 404 }, 404],
+        ];
+        const text = cases.map(([metadata], n) =>
+          JSON.stringify({
+            id: `${n}`,
+            timestamp: '2026-11-20T10:00:00Z',
+            event_message: 'm',
+            metadata,
+          }),
+        );
+        const statuses = async () => {
+          const sql = 'select status from edge_logs order by id::int';
+          return (await store.query(sql, {}, ALL)).rows.map(([status]) => status);
+        };
+        write('edge_logs/a.log', `${text.join('\n')}\n`);
+        await lines(cases.length, 'edge_logs');
+        expect(await statuses()).to.deep.equal(cases.map(([, status]) => status));
+      }),
+    ));
 });

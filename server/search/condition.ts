@@ -84,9 +84,17 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
   };
   const anywhere = (text: Pattern) => {
     if (text.length === 0) return 'true';
-    const own = words.matches('event_message', bind(expressionOf(text, BESIDE_WORD)));
-    const inJson = words.matches('metadata', bind(expressionOf(text, BESIDE_WORD_IN_JSON)));
+    const own = wordIn('event_message', text, BESIDE_WORD);
+    const inJson = wordIn('metadata', text, BESIDE_WORD_IN_JSON);
     return `(${told(own)} or ${told(inJson)})`;
+  };
+  /** To look for the letters first takes a third of the time: what is beside them matters in few rows. */
+  const wordIn = (column: string, text: Pattern, beside: Surroundings) => {
+    const [letters, word] = [{ ...beside, before: '', after: '' }, beside].map((each) =>
+      expressionOf(text, each),
+    ) as [string, string];
+    const isWord = words.matches(column, bind(word));
+    return letters === word ? isWord : `(${words.matches(column, bind(letters))} and ${isWord})`;
   };
   /** As `anywhere`. It looks for the characters about the sign first, which takes a tenth of the time, and JSON seldom has them. */
   const quickly = (text: Pattern) => {
@@ -102,7 +110,7 @@ export function conditionOf(query: Query, source: Source, words: SearchWords): C
       if (place.column === 'severity') return severity(test, valueAt);
       if (place.column === 'status') return status(test, valueAt);
       if (place.column === 'event_message' && test.is === 'like')
-        return told(words.matches(place.column, bind(expressionOf(test.value, BESIDE_WORD))));
+        return told(wordIn(place.column, test.value, BESIDE_WORD));
       const column = textOf(place, source, words, at);
       if (test.is === 'there') return `${column} is not null`;
       return told(tested(test, valueAt, false)(column));

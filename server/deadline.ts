@@ -3,24 +3,32 @@
  * has no time limit of its own.
  */
 import { AppError } from './errors.ts';
+import { countSpent, type Spent } from './spent.ts';
 
 export interface Deadline {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** Counts what the time went into. */
+  readonly spent: Spent;
   /** Milliseconds that are left; 0 or less once the time is over. */
   remainingMs(): number;
   /** Returns the whole time again, from now on, for the next part of an answer that goes on while its client reads. */
   renewed(): Deadline;
+  /** Returns the same deadline for a part of the question whose time is counted as a whole. */
+  apart(): Deadline;
 }
 
 /** `signal` ends the question earlier, with its reason. */
 export function deadlineIn(ms: number, signal = new AbortController().signal): Deadline {
   const endMs = performance.now() + ms;
-  return {
+  const deadline: Deadline = {
     signal,
+    spent: countSpent(),
     remainingMs: () => endMs - performance.now(),
     renewed: () => deadlineIn(ms, signal),
+    apart: () => ({ ...deadline, spent: countSpent() }),
   };
+  return deadline;
 }
 
 /**

@@ -84,10 +84,12 @@ export function bounded<T>(
   deadline: Deadline,
   action: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return within(deadline, (ends) =>
-    action(ends).catch((error: unknown) => {
-      throw ends.aborted ? ends.reason : asAppError(error);
-    }),
+  return deadline.spent.on('read', () =>
+    within(deadline, (ends) =>
+      action(ends).catch((error: unknown) => {
+        throw ends.aborted ? ends.reason : asAppError(error);
+      }),
+    ),
   );
 }
 

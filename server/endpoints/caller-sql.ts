@@ -192,12 +192,13 @@ function translator(
 ): Translator {
   const { text, dialect } = asked;
   const trees = new Map<string, Promise<string>>();
+  const parsing = deadline.apart();
   const parse = (statement: string) => {
     const values = { text: statement };
     const tree =
       trees.get(statement) ??
       store.callerPool
-        .query(PARSE, values, { maxRows: 1, deadline, owner: ownerOf(given) })
+        .query(PARSE, values, { maxRows: 1, deadline: parsing, owner: ownerOf(given) })
         .then(({ rows }) => String(rows[0]?.[0]));
     trees.set(statement, tree);
     return tree;
@@ -218,15 +219,17 @@ function translator(
     // Where texts may stand changes as rows come.
     const mayHave: TranslationScope['mayHave'] = async (table, texts) => {
       isLasting = false;
-      return isSource(table) ? store.mayHave(table, texts, deadline) : null;
+      return isSource(table) ? store.mayHave(table, texts, parsing) : null;
     };
     const parameters = parametersOf(query);
     const scope = { dialect, views, parameters, maxRows, mayHave, reach, counting };
-    const translation = await translate(text, scope, parse).catch((error: unknown) => {
-      throw error instanceof SqlRefused
-        ? fault('sql', `${error.sentence(text)}.`, error)
-        : refusal(error);
-    });
+    const translation = await deadline.spent.on('parse', () =>
+      translate(text, scope, parse).catch((error: unknown) => {
+        throw error instanceof SqlRefused
+          ? fault('sql', `${error.sentence(text)}.`, error)
+          : refusal(error);
+      }),
+    );
     if (isLasting) ofQuery.set(key, translation);
     return translation;
   };

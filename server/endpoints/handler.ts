@@ -25,6 +25,9 @@ import { checkParameters, readParameters, searchOf, type Values } from './parame
 import { ALL_PROJECTS, ANY_PROJECT, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { Endpoints } from './registry.ts';
 
+/** Says what the time of an answer went into. */
+const TIMING = 'Server-Timing';
+
 /** A question: an endpoint by its name, and whether its saved query or a caller's SQL is meant. */
 export interface Asked {
   readonly endpoint: string;
@@ -185,6 +188,7 @@ async function answer(
     headers: {
       ...(await freshness(sources, deps, deadline)),
       'Tailpond-Truncated': String(rows.truncated),
+      [TIMING]: deadline.spent.header(),
     },
   };
 }
@@ -230,7 +234,7 @@ function sendCached(
     'Cache-Status', `tailpond; ${status}`,
     'ETag', etag,
   ];
-  for (const name in visible) head.push(name, visible[name] ?? '');
+  for (const name in visible) if (!hit || name !== TIMING) head.push(name, visible[name] ?? '');
   if (isFresh(request, response, etag)) {
     response.writeHead(304, head).end();
     return;

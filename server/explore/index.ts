@@ -124,7 +124,8 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       'Cache-Control': 'private, no-cache',
       'Content-Type': MEDIA_TYPES[format],
     });
-    response.send(await encodeRows(format, rows, options, store, deadline));
+    const body = await encodeRows(format, rows, options, store, deadline);
+    response.set('Server-Timing', deadline.spent.header()).send(body);
   };
 
   const histogramOf: Answerer = async (request, response, deadline) => {
@@ -139,7 +140,7 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     const { buckets, stepSeconds } = await histogram(filters, { most, graded }, engine, deadline);
     response.set(visibleTo(accessOf(response), await freshness(sources, deps, deadline)));
     response
-      .set('Cache-Control', 'private, no-cache')
+      .set({ 'Cache-Control': 'private, no-cache', 'Server-Timing': deadline.spent.header() })
       .json({ result: buckets, step_seconds: stepSeconds });
   };
 

@@ -27,11 +27,12 @@ export async function encodeRows(
   store: Pick<Store, 'toParquet'>,
   deadline: Deadline,
 ): Promise<Buffer> {
-  if (format === 'parquet') {
+  return deadline.spent.on('encode', async () => {
+    if (format !== 'parquet')
+      return Buffer.from(whole(writerOf(format, rows.columns, options), rows));
     expectDistinct(rows.columns);
     return store.toParquet(rows.columns, whole(ndjson(rows.columns, options), rows), deadline);
-  }
-  return Buffer.from(whole(writerOf(format, rows.columns, options), rows));
+  });
 }
 
 /** The engine's names of columns do not differ by letter case alone. */

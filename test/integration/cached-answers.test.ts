@@ -21,6 +21,45 @@ const COUNTS = '/api/endpoints/query/usage.api-counts?interval=daily&project=p';
 const serving = (action: (served: Served) => Promise<void>, settings = {}) =>
   withFolder((data) => withApp(data, action, settings));
 
+/** Returns the phases of `Server-Timing` by name. */
+function phasesOf({ headers }: Response): Record<string, number> {
+  const phases = String(headers['server-timing']).split(', ');
+  return Object.fromEntries(
+    phases.map((phase) => {
+      const [, name = '', ms] = /^(\w+);dur=(\d+\.\d)$/.exec(phase) ?? [];
+      return [name, Number(ms)];
+    }),
+  );
+}
+
+describe('an answer', () => {
+  it('says what its time went into, unless the cache has it', () =>
+    serving(async ({ get }) => {
+      const sql = encodeURIComponent('select count(*) from edge_logs');
+      for (const [path, phases] of Object.entries({
+        [COUNTS]: ['wait', 'plan', 'read', 'encode', 'total'],
+        [`/api/endpoints/query/logs.all?project=p&sql=${sql}`]: [
+          ...['wait', 'parse', 'plan', 'read', 'encode', 'total'],
+        ],
+        '/api/entries/edge_logs': ['wait', 'plan', 'read', 'encode', 'total'],
+        '/api/histogram/edge_logs?from=2026-11-20T10:00:00Z&to=2026-11-20T11:00:00Z': [
+          'wait',
+          'plan',
+          'read',
+          'total',
+        ],
+      })) {
+        const answer = await get(path);
+        const spent = phasesOf(answer);
+        expect(Object.keys(spent), path).to.deep.equal(phases);
+        for (const name of phases) expect(spent[name], `${path} ${name}`).to.be.at.least(0);
+      }
+      const again = await get(COUNTS);
+      expect(again.headers['cache-status']).to.match(/hit/);
+      expect(again.headers).not.to.have.property('server-timing');
+    }));
+});
+
 /** Returns everything of an answer except what changes each time. */
 function whole({ status, headers, text }: Response) {
   const { date: _, 'x-request-id': id, ...rest } = headers;

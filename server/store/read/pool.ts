@@ -144,11 +144,12 @@ export async function openQueryPool(engine: Engine, options: QueryPoolOptions): 
       return within(deadline, async (over) => {
         const ending = new AbortController();
         const ends = AbortSignal.any([over, stopping.signal, ending.signal]);
-        const connection = await lease(ends, owner);
+        const { spent } = deadline;
+        const connection = await spent.on('wait', () => lease(ends, owner));
         const unwatch = watch(deadline, ends);
         try {
           const rows = interruptible(connection, ends, () =>
-            run(connection, sql, values, maxRows, maxBytes).catch((error) => {
+            run(connection, sql, values, { maxRows, maxBytes, spent }).catch((error) => {
               throw asEngineError(error);
             }),
           );
@@ -214,11 +215,26 @@ async function run(
   connection: DuckDBConnection,
   sql: string,
   values: Readonly<Record<string, string | null>>,
-  maxRows: number,
-  maxBytes: number | undefined,
+  reading: Reading,
 ): Promise<Rows> {
   // Prepared for this request alone: a bound statement that two requests share gives one the other's rows.
-  const statement = await connection.prepare(withLiterals(sql, values));
+  const statement = await reading.spent.on('plan', () =>
+    connection.prepare(withLiterals(sql, values)),
+  );
+  return reading.spent.on('read', () => read(connection, statement, values, reading));
+}
+
+interface Reading extends Pick<Deadline, 'spent'> {
+  readonly maxRows: number;
+  readonly maxBytes: number | undefined;
+}
+
+async function read(
+  connection: DuckDBConnection,
+  statement: DuckDBPreparedStatement,
+  values: Readonly<Record<string, string | null>>,
+  { maxRows, maxBytes }: Reading,
+): Promise<Rows> {
   let ended = false;
   try {
     bind(statement, values);

@@ -1,0 +1,33 @@
+/** What the time of an answer goes into, in the order in which it does, mostly. */
+const PHASES = ['wait', 'parse', 'plan', 'read', 'encode'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Counts the time of an answer. What goes on at the same time counts several times. */
+export interface Spent {
+  /** Runs `action`, and counts its time, also where it fails. */
+  on<T>(phase: Phase, action: () => Promise<T>): Promise<T>;
+  /** The phases so far, and the whole time until now, ms, as the header Server-Timing has them. */
+  header(): string;
+}
+
+export function countSpent(): Spent {
+  const beganMs = performance.now();
+  const spentMs = new Map<string, number>();
+  return {
+    async on(phase, action) {
+      const startMs = performance.now();
+      try {
+        return await action();
+      } finally {
+        spentMs.set(phase, (spentMs.get(phase) ?? 0) + performance.now() - startMs);
+      }
+    },
+    header() {
+      const phases = PHASES.filter((phase) => spentMs.has(phase));
+      const total = performance.now() - beganMs;
+      return [...phases.map((phase) => [phase, spentMs.get(phase)] as const), ['total', total]]
+        .map(([name, ms]) => `${name};dur=${Number(ms).toFixed(1)}`)
+        .join(', ');
+    },
+  };
+}

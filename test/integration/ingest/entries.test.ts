@@ -47,10 +47,11 @@ describe('an entry of several lines', () => {
             ingesting.write(`${SOURCE}/pieces.log`, piece);
           await holds(ingesting, [`it broke\n${TRACE}`, `it also broke\n${TRACE}`]);
           // The last entries are behind those, and may go on.
-          const { pendingBytes } = ingesting.ingest
-            .status()
-            .sources.find(({ source }) => source === SOURCE) ?? { pendingBytes: 0 };
-          expect(pendingBytes).to.equal(2 * (NEXT.length + 1));
+          await eventually(() => {
+            const { sources } = ingesting.ingest.status();
+            const { pendingBytes } = sources.find(({ source }) => source === SOURCE) ?? {};
+            expect(pendingBytes).to.equal(2 * (NEXT.length + 1));
+          });
         },
         PATIENT,
       ),

@@ -8,6 +8,10 @@
 const CHARS = String.raw`[^"\\\x00-\x1f]*(?:\\[^x\x00-\x1f][^"\\\x00-\x1f]*)*`;
 /** Numbers of which the engine keeps the digits, but for the longest of them. */
 const NUMBER = String.raw`(?:0|-?[1-9]\d{0,17}|-?[1-9]\d{0,9}\.\d{0,4}[1-9]|-?(?:0|[1-9]\d{0,4})\.(?!0000)\d{0,9}[1-9])(?![\d.eE])`;
+const DAYS = String.raw`(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8])`;
+const LEAP_YEARS = String.raw`\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00`;
+/** A moment in UTC from 1970 on, of a day that there is. */
+export const MOMENT = String.raw`(?=19[7-9]|[2-9])(?:\d{4}-(?:${DAYS})|(?:${LEAP_YEARS})-02-29)[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z`;
 /** Levels of objects and arrays; the metadata of Supabase has four. */
 const LEVELS = 7;
 /** Bytes of a line that an expression is tried on. Each repetition takes memory: a line of so many bytes took up to 1.5 MB. */
@@ -21,8 +25,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * An order of members: `start` matches up to the moment, `end` from the quote behind it to the end of the line, or less where that has not this
- * form. Both are sticky, and neither matches a newline.
+ * An order of members: `start` matches up to the moment, `end` from there to the end of the line, or less where that has not this form. Both
+ * are sticky, and neither matches a newline.
  */
 export interface Order {
   readonly start: RegExp;
@@ -46,7 +50,7 @@ function newOrder(names: readonly string[]): Order {
   const behind = names.slice(at + 1).map((name) => `, ?${member(name)}`);
   return {
     start: new RegExp(String.raw`\{${before.join('')}"timestamp": ?"`, 'y'),
-    end: new RegExp(String.raw`"${behind.join('')}\}`, 'y'),
+    end: new RegExp(String.raw`${MOMENT}"${behind.join('')}\}`, 'y'),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { MOST_DIGITS, MOST_WHOLE_DIGITS } from './digits.ts';
 import { compactJson } from './members.ts';
-import { MOST_PATTERN_BYTES, type Order, orderOf } from './normal-pattern.ts';
+import { MOMENT, MOST_PATTERN_BYTES, type Order, orderOf } from './normal-pattern.ts';
 import type { Row } from './row.ts';
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -36,10 +36,10 @@ const [TIMESTAMP, MESSAGE, METADATA] = [2, 3, 4];
 /**
  * Tells whether a line, an object without blanks around it, has a timestamp in UTC, a message and metadata, perhaps an id and a project,
  * each once, and nothing else. It does not tell whether the metadata is valid JSON, but is false for faults that can be repaired, and for
- * numbers that the engine would write otherwise. A timestamp after `latest` is not in normal form, so that the reader counts it: it is a
- * number of year, month, day, hour, minute and second, two digits each but for the year.
+ * numbers that the engine would write otherwise. A timestamp after the second `latest`, as `secondOf` gives it, is not in normal form, so
+ * that the reader counts it.
  */
-export type NormalTest = (from: number, to: number, latest: number) => boolean;
+export type NormalTest = (from: number, to: number, latest: string) => boolean;
 
 /** Lines of one source with and without an id and a project have four orders. */
 const MOST_ORDERS = 4;
@@ -57,8 +57,8 @@ export function normalTests(): (block: Buffer) => NormalTest {
           start = from;
           text = block.toString('latin1', from, from + MOST_PATTERN_BYTES);
         }
-        const line = { block, text, start, from, to };
-        for (const order of orders) if (matches(order, line, latest)) return true;
+        for (const order of orders)
+          if (matches(order, text, from - start, to - start, latest)) return true;
       }
       const names = normalNames(block, from, to, latest);
       if (!names || !isShort) return names !== null;
@@ -71,27 +71,24 @@ export function normalTests(): (block: Buffer) => NormalTest {
   };
 }
 
-/** Tells whether the line from `from` to `to` has this order and is in normal form. False says nothing. `text` is the block from `start` on. */
-function matches(order: Order, { block, text, start, from, to }: Line, latest: number): boolean {
-  order.start.lastIndex = from - start;
-  if (!order.start.test(text)) return false;
-  const moment = order.start.lastIndex;
-  const quote = text.indexOf('"', moment);
-  if (!isMoment(block, start + moment, start + quote, latest)) return false;
-  order.end.lastIndex = quote;
-  return order.end.test(text) && start + order.end.lastIndex === to;
-}
-
-interface Line {
-  readonly block: Buffer;
-  readonly text: string;
-  readonly start: number;
-  readonly from: number;
-  readonly to: number;
+/** Tells whether the line from `from` to `to` has this order and is in normal form. False says nothing. */
+function matches(
+  { start, end }: Order,
+  text: string,
+  from: number,
+  to: number,
+  latest: string,
+): boolean {
+  start.lastIndex = from;
+  if (!start.test(text)) return false;
+  const moment = start.lastIndex;
+  if (isAfter(text, moment, latest)) return false;
+  end.lastIndex = moment;
+  return end.test(text) && end.lastIndex === to;
 }
 
 /** Returns the names of a line in normal form in their order; null for another line. */
-function normalNames(block: Buffer, from: number, to: number, latest: number): string[] | null {
+function normalNames(block: Buffer, from: number, to: number, latest: string): string[] | null {
   let seen = 0;
   const names: string[] = [];
   let at = from + 1;
@@ -226,36 +223,26 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-/** Returns a moment, ms since the epoch, as the digits that a timestamp has of it up to the second. */
-export function digitsOf(moment: number): number {
-  return Number(new Date(moment).toISOString().replaceAll(/\D/g, '').slice(0, 14));
+/** Returns a moment, ms since the epoch, as a timestamp has it up to the second. */
+export function secondOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 19);
 }
 
-const FORM = '####-##-##T##:##:##';
-const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const WHOLE_MOMENT = new RegExp(`^${MOMENT}$`);
+/** Between a date and a time of day stands a `T` or a blank. */
+const T = 10;
+
+/** Tells whether the timestamp at `from` is of a later second than `latest`. */
+function isAfter(text: string, from: number, latest: string): boolean {
+  for (let at = 0; at < latest.length; at++) {
+    const ahead = text.charCodeAt(from + at) - latest.charCodeAt(at);
+    if (ahead !== 0 && at !== T) return ahead > 0;
+  }
+  return false;
+}
 
 /** Tells whether the bytes are a moment such as 2026-11-20T10:00:00.123Z, from 1970 to `latest`. */
-function isMoment(block: Buffer, from: number, to: number, latest: number): boolean {
-  if (to - from < 20 || to - from > 30 || block[to - 1] !== 0x5a) return false;
-  for (let n = 0; n < FORM.length; n++) {
-    const byte = block[from + n];
-    const form = FORM.charCodeAt(n);
-    if (form === 0x23 ? !isDigit(byte) : byte !== form && !(n === 10 && byte === SPACE))
-      return false;
-  }
-  const two = (at: number) =>
-    (block[from + at] as number) * 10 + (block[from + at + 1] as number) - 528;
-  const year = two(0) * 100 + two(2);
-  const [month, day] = [two(5), two(8)];
-  const [hour, minute, second] = [two(11), two(14), two(17)];
-  if (year < 1970 || hour > 23 || minute > 59 || second > 59) return false;
-  if (((((year * 100 + month) * 100 + day) * 100 + hour) * 100 + minute) * 100 + second > latest)
-    return false;
-  if (day < 1 || day > (DAYS[month - 1] ?? 0)) return false;
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  if (month === 2 && day === 29 && !isLeap) return false;
-  if (to - from === 20) return true;
-  if (block[from + 19] !== DOT || to - from < 22) return false;
-  for (let at = from + 20; at < to - 1; at++) if (!isDigit(block[at])) return false;
-  return true;
+function isMoment(block: Buffer, from: number, to: number, latest: string): boolean {
+  const text = block.toString('latin1', from, to);
+  return WHOLE_MOMENT.test(text) && !isAfter(text, 0, latest);
 }

@@ -10,7 +10,7 @@ import { beginsObject, type JsonLine, readJson } from './json.ts';
 import { type Format, type Member, textMember } from './line.ts';
 import { isOfSupabase } from './metadata-names.ts';
 import type { ZoneOffset } from './moments.ts';
-import { digitsOf, normalLine, normalTests } from './normal.ts';
+import { normalLine, normalTests, secondOf } from './normal.ts';
 import { renamed, rowOf } from './row.ts';
 import { Shapes } from './shapes.ts';
 import { UTC } from './zones.ts';
@@ -44,7 +44,7 @@ export function createReader({
   const reading = { table, shapes, offsetOf, isSupabase, now };
   const testOf = normalTests();
   /** The limit that normal lines are told by. It may be old: then lines are read one by one until the next one renews it. */
-  let latest = digitsOf(now() + FUTURE_MS);
+  let latest = secondOf(now() + FUTURE_MS);
   const isNormalText = (line: string) => {
     if (!line.startsWith('{')) return false;
     const bytes = Buffer.from(line);
@@ -54,7 +54,7 @@ export function createReader({
     const shape = shapes.of(members);
     const row = rowOf(members, shape, reading);
     const ahead = now() + FUTURE_MS;
-    if (isSupabase) latest = digitsOf(ahead);
+    if (isSupabase) latest = secondOf(ahead);
     return {
       kind: 'row',
       text: normalLine(row),

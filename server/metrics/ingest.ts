@@ -12,7 +12,11 @@ const COUNTED = [
   ['ingest_repaired_rows_total', 'Rows whose text was repaired.', 'repaired'],
   ['ingest_undated_rows_total', 'Rows that came without a timestamp.', 'undated'],
   ['ingest_future_rows_total', 'Rows whose timestamp was more than a day ahead.', 'future'],
-  ['ingest_doubled_rows_total', 'Rows that had two members of one name.', 'doubled'],
+  [
+    'ingest_doubled_rows_total',
+    'Rows with two members of one name in the line or in an object of it.',
+    'doubled',
+  ],
   ['ingest_bytes_total', 'Bytes taken from files.', 'bytes'],
 ] as const satisfies [string, string, keyof LedgerEntry][];
 

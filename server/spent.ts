@@ -1,8 +1,8 @@
-/** What the time of an answer goes into, in the order in which it does, mostly. */
+/** The parts of the time of an answer, in the order of the header. */
 const PHASES = ['wait', 'parse', 'plan', 'read', 'encode'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** Counts the time of an answer. What goes on at the same time counts several times. */
+/** Counts the time of an answer. Parts that go on at the same time each count. */
 export interface Spent {
   /** Runs `action`, and counts its time, also where it fails. */
   on<T>(phase: Phase, action: () => Promise<T>): Promise<T>;

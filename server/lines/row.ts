@@ -123,7 +123,7 @@ function rowWithin(
       !isNothing(member) &&
       !(reading.isSupabase && metadata && SUPABASE_REST.has(member.name)),
   );
-  // Answers show only the first of two members with one name.
+  // Questions find only the first of two members with one name.
   const left = shape && !shape.isDoubled ? others : withoutDoubles(others);
   const kept = metadata ? withMembers(metadata.json, around ? inOne(left, around) : left) : null;
   return {

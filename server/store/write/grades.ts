@@ -42,7 +42,7 @@ export function statusText(text: string): string {
   return `case when ${text} is not null then nullif(regexp_extract(${text}, '^([1-5]\\d\\d)(\\.0+)?( .*)?$', 1), '')::smallint end`;
 }
 
-/** Returns a text of digits as a number. The engine casts also texts of rows for which a CASE decided otherwise, so that a cast may not fail. */
+/** Returns a text of digits as a number. The engine also casts texts of rows that a CASE has left out, and a failed cast would fail the batch. */
 function numberOf(text: string): string {
   return `try_cast(${text} as usmallint)`;
 }

@@ -291,13 +291,13 @@ describe('the console in a browser', () => {
       await page.getByRole('button', { name: 'Around this entry' }).click();
       const marked = page.locator('.row.marked');
       await marked.getByText('busy 4000').waitFor();
-      expect(await marked.locator('.line').isVisible()).to.equal(true);
+      await marked.locator('.line').waitFor();
       await eventually(async () => {
         const shown = await page.locator('.row .message').allTextContents();
         const around = shown.map((text) => Number(/^busy (\d+)/.exec(text)?.[1]));
         expect(around).to.include(3995).and.to.include(4005);
       });
-      expect(await marked.locator('.line').isVisible()).to.equal(true);
+      await marked.locator('.line').waitFor();
     });
   });
 

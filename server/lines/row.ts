@@ -178,7 +178,10 @@ function candidatesOf(
   const all = newRoles<Candidate>();
   const add = (path: string, json: string, own: Member | null, depth: number, after: number) => {
     const field = table.find(path);
-    if (field && json !== 'null')
+    // A moment or a message in metadata is of something else.
+    const isOther =
+      after === INSIDE && field?.role !== 'project' && field && TAKEN_OUT.has(field.role);
+    if (field && json !== 'null' && !isOther)
       all[field.role].push({
         role: field.role,
         // The project that a push names counts more than the line's own.
@@ -201,12 +204,7 @@ function candidatesOf(
       add(member.name, member.json, member, 1, around?.has(member) ? AROUND : 0);
   if (metadata) {
     const inside = firstObject(metadata.json);
-    if (inside)
-      for (const { name, json } of membersOf(inside)) {
-        const role = table.find(name)?.role;
-        // A moment or a message in metadata is of something else.
-        if (!role || !TAKEN_OUT.has(role) || role === 'project') add(name, json, null, 1, INSIDE);
-      }
+    if (inside) for (const { name, json } of membersOf(inside)) add(name, json, null, 1, INSIDE);
   }
   for (const role of Object.values(all)) if (role.length > 1) role.sort((a, b) => a.rank - b.rank);
   return all;

@@ -9,7 +9,7 @@ import { withFolder, withIngest, withStore } from '../support/helpers.ts';
 const ROWS = 33_000;
 const COUNTS =
   "select severity, status, count(*)::int, count(*) filter (id = 'r' || (metadata ->> '$.n'))::int from edge_logs group by all order by all";
-const ALL = { maxRows: 20 };
+const ALL = { maxRows: 100 };
 
 describe('severity and status', () => {
   it('are filled in rows that an earlier version stored, and stay as they are in others', () =>
@@ -75,6 +75,15 @@ describe('severity and status', () => {
           [{}, { level: 400 }, 'error'],
           [{}, { level: 'x', status: '503 Service Unavailable' }, 'error'],
           [{ level: 'x' }, {}, null],
+          // None of these is of a service of Supabase.
+          [{}, { lvl: 'error' }, 'error'],
+          [{}, { PRIORITY: '4' }, 'warn'],
+          [{}, { 'log.level': 'fatal' }, 'fatal'],
+          [{}, { log: { level: 'debug' } }, 'debug'],
+          [{}, [{ log: [{ level: 'debug' }] }], 'debug'],
+          [{}, { http: { response: { status_code: 404 } } }, 'warn'],
+          [{}, { statusCode: 200 }, 'info'],
+          [{}, { severity_number: 17 }, 'error'],
         ];
         const text = cases.map(([beside, metadata], n) => {
           const line = { id: `${n}`, timestamp: '2026-11-20T10:00:00Z', event_message: 'm' };

@@ -3,7 +3,7 @@ import type { Source } from '../../ingest/index.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Values } from '../endpoints/parameters.ts';
 import type { SearchWords } from '../search/condition.ts';
-import type { RowColumn, Rows } from '../store/index.ts';
+import type { RowColumn, Rows, SoughtText } from '../store/index.ts';
 
 /** The columns of an entry, as they are shown. */
 export const ENTRY: readonly RowColumn[] = [
@@ -79,16 +79,8 @@ export interface EntryEngine {
     values: Values,
     options: AskOptions,
   ): Promise<Rows>;
-  /**
-   * A condition that all rows with this text meet, and that is tested faster; null where there is none. `escaped`: in metadata it may stand
-   * with escapes of JSON.
-   */
-  mayHave(
-    source: Source,
-    text: string,
-    escaped: boolean,
-    deadline: Deadline,
-  ): Promise<string | null>;
+  /** Returns a condition that all rows with these texts meet, and that is tested faster; null where there is none. */
+  mayHave(source: Source, texts: readonly SoughtText[], deadline: Deadline): Promise<string | null>;
   /** The newest entries, newest first, `limit` at most and perhaps one more. */
   newest(filter: Filter, limit: number, deadline: Deadline): Promise<Rows>;
   /** All entries as a Parquet file. It may take longer than a question: until `signal`. */

@@ -93,14 +93,12 @@ export async function filterOf(
   const asks = query ? unlessInvalid('q', () => conditionOf(query, source, words.search)) : null;
   for (const each of asks?.regexes ?? []) await expectRegex(each, store, deadline);
   const hint = q && query ? hintOf(q, query, source) : null;
-  const may = await Promise.all([
-    ...(values.search ? [mayHave(source, values.search, false, deadline)] : []),
-    ...(asks?.texts ?? []).map((text) => mayHave(source, text, true, deadline)),
-  ]);
+  const texts = values.search ? [{ text: values.search, escaped: false }] : [];
+  const may = await mayHave(source, [...texts, ...(asks?.texts ?? [])], deadline);
   const sought = ['event_message', 'metadata'].map(words.hasSought);
   const where = [
     values.project === null ? [] : [`project = ${words.text('project')}`],
-    may.filter((condition) => condition !== null),
+    may === null ? [] : [may],
     asks ? [asks.sql] : [],
     values.search ? [`(${sought.join(' or ')})`] : [],
   ].flat();

@@ -74,8 +74,7 @@ export function storeEntries(store: Asked): EntryEngine {
   return {
     words: WORDS,
     ask,
-    mayHave: (source, text, escaped, deadline) =>
-      store.mayHave(source, [{ text, escaped }], deadline),
+    mayHave: store.mayHave,
     newest({ source, where, values }, limit, deadline) {
       const sql = `select ${COLUMNS}${WORDS.size}
         from ${source}

@@ -1,5 +1,6 @@
 import type { Source } from '../../ingest/index.ts';
 import { severityOf } from '../lines/index.ts';
+import type { SoughtText } from '../store/index.ts';
 import { MOST_NAMES, placeOf, SEVERITIES } from './fields.ts';
 import {
   type Comparison,
@@ -37,8 +38,8 @@ export interface Condition {
   readonly sql: string;
   /** The values of its parameters. */
   readonly values: Readonly<Record<string, string>>;
-  /** Texts that each row has for which it holds, as they stand in a message or in metadata. */
-  readonly texts: readonly string[];
+  /** Texts that each row has for which it holds, in its message or in a string of its metadata. */
+  readonly texts: readonly SoughtText[];
   /** Its regular expressions, which may not be ones of RE2, and the characters that they begin at, from 0. */
   readonly regexes: readonly { readonly regex: string; readonly at: number }[];
 }
@@ -229,17 +230,27 @@ function checkedPath(path: readonly string[], at: number): readonly string[] {
   return path;
 }
 
-/** The texts that stand in each entry for which a query holds. */
-function neededBy(query: Query, source: Source): string[] {
+/** Returns the texts that stand in each entry for which a query holds. */
+function neededBy(query: Query, source: Source): SoughtText[] {
   if (query.kind === 'and') return query.parts.flatMap((part) => neededBy(part, source));
-  if (query.kind === 'text') return query.text.filter((part) => typeof part === 'string');
-  if (query.kind !== 'field' || query.test.is !== 'like' || 'column' in placeOf(query.path, source))
-    return [];
+  if (query.kind === 'text') return wordsOf(query.text);
+  if (query.kind !== 'field' || query.test.is !== 'like') return [];
+  const place = placeOf(query.path, source);
+  if ('column' in place) return place.column === 'event_message' ? wordsOf(query.test.value) : [];
   // Numbers have several spellings, and so have objects and arrays.
   const [value = '', ...more] = query.test.value;
   const isSpelledSo =
     typeof value === 'string' && more.length === 0 && /^[\p{L}_][\w .:/@-]*$/u.test(value);
-  return isSpelledSo ? [value] : [];
+  return isSpelledSo ? wordsOf([value]) : [];
+}
+
+/** Returns the texts of a pattern. Words end where it does. */
+function wordsOf(pattern: Pattern): SoughtText[] {
+  return pattern.flatMap((text, i) =>
+    typeof text === 'string'
+      ? [{ text, escaped: true, begins: i === 0, ends: i === pattern.length - 1 }]
+      : [],
+  );
 }
 
 /** What may be beside a word, as regular expressions, and how a text is written there. */

@@ -64,6 +64,7 @@ export { createTurns } from './read/turns.ts';
 export type { Removal, Retention } from './retention/index.ts';
 export type { Limits } from './retention/plan.ts';
 export { SourceRefused } from './source-tables.ts';
+export type { SoughtText } from './text-filter/words.ts';
 export { URL_OF_ROW } from './write/metadata-paths.ts';
 
 export interface StoreOptions {

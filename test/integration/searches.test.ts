@@ -4,6 +4,8 @@ import { randomOf } from '../support/random.ts';
 import { SLOW } from '../support/slow.ts';
 
 const RUN = 30_720;
+/** A condition that names the part of a block that has a text, and a few at most that only seem to. */
+const FEW = /or text_block in \(\d+(?:, \d+){0,3}\)\)$/;
 /** Two runs that are settled, and rows behind them. */
 const ROWS = 2 * RUN + 1000;
 
@@ -90,6 +92,16 @@ describe('a search', () => {
           const found = await search(served, 'entries', { q, limit: '10' });
           expect(found.map(({ id }) => id).sort(), q).to.deep.equal(ids.map(String).sort());
         }
+        // Words of few letters, whole ones only.
+        for (const i of [0, RUN + 1, ROWS - 1]) {
+          const { n } = JSON.parse(JSON.stringify(all[i]?.metadata)).request as { n: number };
+          const word = new RegExp(`(?<!\\w)${n}(?!\\w)`);
+          const expected = all.filter((_, at) => texts[at]?.some((each) => word.test(each)));
+          const found = await search(served, 'entries', { q: String(n), limit: '1000' });
+          expect(found.map(({ id }) => id).sort(), `${n}`).to.deep.equal(
+            expected.map(({ id }) => id).sort(),
+          );
+        }
         for (const text of ['of the TASK-PROCESSING queue', 'the tas\u212a-processing queue']) {
           const bounds = { from: '2020-01-01T00:00:00Z', to: '2040-01-01T00:00:00Z' };
           const buckets = await search(served, 'histogram', { search: text, ...bounds });
@@ -161,8 +173,8 @@ describe('a search', () => {
         const all = lines();
         const write = (from: number, until: number) =>
           served.write('auth_logs/a.ndjson', all.slice(from, until).map(written).join(''));
-        const mayHave = (text: string, isEscaped = false) =>
-          store.mayHave('auth_logs', [{ text, escaped: isEscaped }]);
+        const mayHave = (text: string, isEscaped = false, isWord = false) =>
+          store.mayHave('auth_logs', [{ text, escaped: isEscaped, begins: isWord, ends: isWord }]);
         const word = (i: number) => all[i]?.event_message.split(' ')[1] as string;
         const count = async (text: string, condition: string | null) => {
           const sql = `select count(*) from auth_logs where contains(event_message, '${text}') and ${condition}`;
@@ -181,11 +193,14 @@ describe('a search', () => {
         await store.settling.settle('auth_logs');
         expect(await count(word(2 * RUN - 1), early)).to.equal(1);
         const late = await mayHave(word(2 * RUN - 1));
-        expect(late).to.match(/or text_block in \(\d+\)\)$/);
+        expect(late).to.match(FEW);
         expect(await count(word(2 * RUN - 1), late)).to.equal(1);
         for (const i of [0, 1, RUN + 2, RUN + 3])
-          expect(await mayHave(tokenOf(all[i]), true)).to.match(/or text_block in \(\d+\)\)$/);
-        expect(await mayHave('f'.repeat(12), true)).not.to.include(' in ');
+          expect(await mayHave(tokenOf(all[i]), true)).to.match(FEW);
+        for (const word of ['f'.repeat(12), 'nowhere', 'q'])
+          expect(await mayHave(word, true, true), word).not.to.match(/(?:, \d+){4}/);
+        for (const i of [0, RUN + 2])
+          expect(await mayHave(`${word(i)}`.toUpperCase(), false, true)).to.match(FEW);
       }),
     ));
 });

@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { allSources, type Source } from '../../../ingest/index.ts';
 import { openEngine } from '../engine.ts';
 import { goneRows } from '../read/time-span.ts';
+import { MOST_PARTS } from '../text-filter/words.ts';
 import { PIECE_BYTES } from '../write/rejected.ts';
 
 /** What a check found in a store; `faults`, in words, say how it is not whole. */
@@ -40,7 +41,7 @@ function withoutFilter(source: Source, tables: readonly string[]): string {
   return `select count(*) as n
     from ${source}
     where text_block is not null
-      and text_block not in (${blocks.join(' union all ')})`;
+      and text_block not in (select block + part from (${blocks.join(' union all ')}), range(${MOST_PARTS}) as parts(part))`;
 }
 
 /**

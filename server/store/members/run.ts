@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
 import { addTextFilter, removeTextFilters } from '../text-filter/filters.ts';
-import { createGramBitmap } from '../text-filter/grams.ts';
+import { createWordFilter, PART_ROWS } from '../text-filter/words.ts';
 import {
   columnOf,
   isUnread,
@@ -55,6 +55,12 @@ const TEXT_BYTES = 2 * 1024 * 1024;
 /** … and characters of them that are looked at without a pause: some ms. */
 const TEXT_CHARACTERS = 256 * 1024;
 
+/** The character of the first part of a run. */
+const FIRST_PART = 65;
+
+/** Returns the part of a run that a row stands in, by the order of its rows. */
+const partBy = (order: string) => `(row_number() over (order by ${order}) - 1) // ${PART_ROWS}`;
+
 const within = ({ first, until }: Run) => `rowid >= ${first} and rowid < ${until}`;
 
 /** A run as it was seen when it was planned. */
@@ -62,6 +68,8 @@ export interface Planned {
   readonly run: Run;
   readonly columns: readonly string[];
   readonly first: Survey;
+  /** Whether its rows may be sorted. */
+  readonly sortable: boolean;
 }
 
 /** The next run of a source, as long as memory allows; null without one. */
@@ -69,6 +77,7 @@ export async function plan(
   ask: Ask,
   set: MemberSet,
   bounds: { readonly length: number; readonly least: number; readonly mostBytes: number },
+  nowMs: number,
 ): Promise<Planned | null> {
   const { length, mostBytes } = bounds;
   const run = await firstRun(ask, set, isUnsettled(set), bounds);
@@ -77,19 +86,33 @@ export async function plan(
   const first = await survey(ask, set.source, run, columns);
   // Retention has just taken them.
   if (first.rows === 0) return null;
-  if (first.bytes <= mostBytes || length <= LEAST_ROWS) return { run, columns, first };
+  if (first.bytes <= mostBytes || length <= LEAST_ROWS) {
+    const { sortable } = await orderOf(ask, set.source, run, nowMs);
+    return { run, columns, first, sortable };
+  }
   const fitting = Math.floor((length * mostBytes) / first.bytes);
-  return plan(ask, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) });
+  return plan(ask, set, { ...bounds, length: Math.max(LEAST_ROWS, fitting) }, nowMs);
 }
 
-/** Which texts may stand in the rows of a run. */
+/** Returns the filter of the words in the rows of a run, by the parts in which they will stand. */
 export async function textsOf(
   ask: Ask,
   source: Source,
-  { run, first }: Planned,
+  { run, first, sortable }: Planned,
   signal: AbortSignal,
 ): Promise<Uint8Array[]> {
-  const bitmap = createGramBitmap();
+  const filter = createWordFilter();
+  // As one text: 30,720 values would take as long as the texts.
+  const [order] = await ask(
+    `select string_agg(chr((${FIRST_PART} + part)::int), '' order by place) as parts
+      from (
+        select rowid as place, ${partBy(sortable ? 'project, timestamp, rowid' : 'rowid')} as part
+        from ${source}
+        where ${within(run)}
+      )`,
+  );
+  const parts = String(order?.parts ?? '');
+  let row = 0;
   const fitting = Math.floor((first.rows * TEXT_BYTES) / first.bytes);
   const rows = Math.min(LEAST_ROWS, Math.max(1, fitting));
   let looked = 0;
@@ -97,11 +120,12 @@ export async function textsOf(
     signal.throwIfAborted();
     const part = { first: from, until: Math.min(from + rows, run.until) };
     const texts = await ask(
-      `select event_message, metadata::varchar as metadata from ${source} where ${within(part)}`,
+      `select event_message, metadata::varchar as metadata from ${source} where ${within(part)} order by rowid`,
     );
     for (const { event_message: message, metadata } of texts) {
-      if (typeof message === 'string') bitmap.add(message);
-      if (typeof metadata === 'string') bitmap.addJson(metadata);
+      const of = parts.charCodeAt(row++) - FIRST_PART;
+      if (typeof message === 'string') filter.add(of, message);
+      if (typeof metadata === 'string') filter.addJson(of, metadata);
       looked += String(message ?? '').length + String(metadata ?? '').length;
       if (looked < TEXT_CHARACTERS) continue;
       looked = 0;
@@ -109,14 +133,14 @@ export async function textsOf(
       await setImmediate();
     }
   }
-  return bitmap.slices();
+  return filter.slices();
 }
 
 /** Settles a run as planned. No rows where others stand there by now, as retention has removed some. */
 export async function settleRun(
   connection: DuckDBConnection,
   table: Table,
-  { run, columns, first }: Planned,
+  { run, columns, first, ...planned }: Planned,
   texts: readonly Uint8Array[],
   nowMs: number,
 ): Promise<Settled> {
@@ -126,11 +150,19 @@ export async function settleRun(
   const now = await survey(ask, source, run, columns);
   if (now.digest !== first.digest) return { source, rows: 0, sorted: false };
   const { sortable, sorted } = await orderOf(ask, source, run, nowMs);
+  // The texts were read for another order: the clock was set since.
+  if (sortable !== planned.sortable) return { source, rows: 0, sorted: false };
   const block = await addTextFilter(connection, source, texts, nowMs);
   const update =
     sortable && !sorted
       ? sortedRows(table, run, first, columns, block)
-      : sameRows(table, run, first, `text_block = ${block}`, sorted ? 1n << SORTED_BIT : 0n);
+      : sameRows(
+          table,
+          run,
+          first,
+          `text_block = ${block} + s.part`,
+          sorted ? 1n << SORTED_BIT : 0n,
+        );
   await change(connection, update, { set, run, columns, first });
   await removeTextFilters(connection, source);
   return { source, rows: first.rows, sorted: sortable };
@@ -156,7 +188,7 @@ export async function fillRun(
 async function change(
   connection: DuckDBConnection,
   update: string,
-  { set: { source }, run, columns, first }: Planned & { readonly set: MemberSet },
+  { set: { source }, run, columns, first }: Omit<Planned, 'sortable'> & { readonly set: MemberSet },
 ): Promise<void> {
   const { rowsChanged } = await connection.run(update);
   const after = await survey(asks(connection), source, run, columns);
@@ -278,7 +310,7 @@ function sameRows(table: Table, run: Run, first: Survey, also: string, more: big
   };
   return `update ${source} as t
     set ${[assignments(table.set, filled), ...(also ? [also] : [])].join(', ')}, member_state = s.state | ${more} | (t.member_state & ${1n << SORTED_BIT})
-    from (${memberRows(table.set, rows)}) as s
+    from (select *, ${partBy('place')} as part from (${memberRows(table.set, rows)})) as s
     where t.rowid = s.place and t.${within(run)}`;
 }
 
@@ -298,9 +330,9 @@ function sortedRows(
   const rows = { from: rowsOf(table, run, first), columns: [...columns, 'row'] };
   const values = [...columns, 'state', ...members.map((_, i) => `m${i}`)].join(', ');
   return `update ${source} as t
-    set ${assignments(table.set, columns)}, member_state = s.state, text_block = ${block}
+    set ${assignments(table.set, columns)}, member_state = s.state, text_block = ${block} + s.part
     from (
-      select place, ${values}
+      select place, (n - 1) // ${PART_ROWS} as part, ${values}
       from (
         select ${values}, row_number() over (order by project, timestamp, row) as n
         from (${memberRows(table.set, rows, 1n << SORTED_BIT)})

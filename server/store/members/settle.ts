@@ -136,7 +136,8 @@ export function createSettling({
         const set = sets.get(source);
         if (!set) return null;
         const length = lengths.get(source) ?? RUN_ROWS;
-        const planned = await plan(ask, set, { length, least, mostBytes: memory / MEMORY_SHARE });
+        const bounds = { length, least, mostBytes: memory / MEMORY_SHARE };
+        const planned = await plan(ask, set, bounds, now());
         if (!planned) return null;
         if (await isHindered()) return { source, rows: 0, sorted: false };
         const texts = await textsOf(ask, source, planned, signal);

@@ -2,13 +2,11 @@ import { blobValue, type DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../../../ingest/index.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { QueryRows } from '../read/query-rows.ts';
-import { gramsOf, placeOf, SLICES } from './grams.ts';
+import { MOST_PARTS, placesOf, SLICES, type SoughtText } from './words.ts';
 
-/** Grams that a question looks for, at most: after some, more do not tell more. */
-const MOST_GRAMS = 8;
-/** Where more of the blocks may have a text, all are read: that share of them, or so many, as the condition names each. */
+/** Where more of the parts of blocks may have a text, all are read: that share of them, or so many, as the condition names each. */
 const MOST_SHARE = 0.7;
-const MOST_BLOCKS = 1000;
+const MOST_NAMED = 1000;
 
 /**
  * Filters are added here first. A checkpoint writes a small table anew whenever a row was added to it, and all filters together are small: with
@@ -22,28 +20,28 @@ const FILTERS = `(from text_filters union all by name from ${RECENT})`;
 const slices = Array.from({ length: SLICES }, (_, i) => `s${i}`);
 
 /**
- * Adds the filter of a source's rows, whose `text_block` is to be the number that this gives. Later ones are greater, also than those of
- * blocks that are gone: questions that were asked before rely on it.
+ * Adds the filter of a source's rows, whose `text_block` is to be the number that this gives, and that of their part added. Later ones are
+ * greater, also than those of blocks that are gone: questions that were asked before rely on it.
  */
 export async function addTextFilter(
   connection: DuckDBConnection,
   source: Source,
-  bitmap: readonly Uint8Array[],
+  filter: readonly Uint8Array[],
   nowMs: number,
 ): Promise<number> {
   const [row] = (
     await connection.runAndReadAll(
       `select greatest(
-        (select max(block) from ${FILTERS} where source = '${source}'),
+        (select max(block) + ${MOST_PARTS - 1} from ${FILTERS} where source = '${source}'),
         (select max(text_block) from ${source})
       ) as last`,
     )
   ).getRowObjects();
   const block = Math.max(Math.floor(nowMs), Number(row?.last ?? 0) + 1);
   await connection.run(
-    `insert into ${RECENT} (source, block, unescaped, ${slices.join(', ')})
+    `insert into ${RECENT} (source, block, words, ${slices.join(', ')})
       values ('${source}', ${block}, true, ${slices.map((_, i) => `$${i + 1}`).join(', ')})`,
-    bitmap.map((bytes) => blobValue(bytes)),
+    filter.map((bytes) => blobValue(bytes)),
   );
   const [recent] = (
     await connection.runAndReadAll(`select count(*) as filters from ${RECENT}`)
@@ -63,14 +61,8 @@ export async function removeTextFilters(
     await connection.run(
       `delete from ${table}
         where source = '${source}'
-          and block < (select coalesce(min(text_block), ${Number.MAX_SAFE_INTEGER}) from ${source})`,
+          and block + ${MOST_PARTS - 1} < (select coalesce(min(text_block), ${Number.MAX_SAFE_INTEGER}) from ${source})`,
     );
-}
-
-/** A text that is looked for; `escaped`: as a part of a string in the metadata's JSON, however that is written. */
-export interface SoughtText {
-  readonly text: string;
-  readonly escaped: boolean;
 }
 
 /**
@@ -85,26 +77,36 @@ export type TextCondition = (
 
 export function textConditions(ask: QueryRows): TextCondition {
   return async (source, texts, deadline) => {
-    const tests = texts.flatMap(({ text, escaped }) =>
-      gramsOf(text)
-        .slice(0, MOST_GRAMS)
-        .map((gram) => {
-          const { slice, place } = placeOf(gram);
-          const test = `get_bit(s${slice}::bit, (${place} % (octet_length(s${slice}) * 8))::int) = 1`;
-          return escaped ? `(unescaped is not true or ${test})` : test;
-        }),
-    );
-    if (tests.length === 0) return null;
+    const parts = texts.flatMap(placesOf).map(({ slice, place }) => {
+      // All of the slice as bits would be copied for each of them.
+      const at = `2 * (${place} % (octet_length(s${slice}) // 2))`;
+      return `array_slice(s${slice}, ${at} + 1, ${at} + 2)::bit`;
+    });
+    if (parts.length === 0) return null;
     const [row] = await ask(
-      `select max(block) as last, count(*) as blocks, list(block) filter (where ${tests.join(' and ')}) as found
+      `select
+        max(block) + ${MOST_PARTS - 1} as last,
+        count(*) as blocks,
+        list(concat(block, ' ', parts)) filter (where parts is null or bit_count(parts) > 0) as found
+      from (
+        select block, case when words then ${parts.join(' & ')} end as parts
         from ${FILTERS}
-        where source = '${source}'`,
+        where source = '${source}'
+      )`,
       deadline,
     );
     if (!row || row.last === null) return null;
-    const found = (row.found ?? []) as readonly bigint[];
-    if (found.length > Math.min(MOST_BLOCKS, MOST_SHARE * Number(row.blocks))) return null;
+    const found = ((row.found ?? []) as readonly string[]).flatMap(blocksOf);
+    const most = MOST_SHARE * Number(row.blocks) * MOST_PARTS;
+    if (found.length > Math.min(MOST_NAMED, most)) return null;
     const there = found.length === 0 ? '' : ` or text_block in (${found.join(', ')})`;
     return `(text_block is null or text_block > ${row.last}${there})`;
   };
+}
+
+/** Returns the numbers of the parts that are marked behind the number of a block; that of a block without parts, of an earlier version, alone. */
+function blocksOf(found: string): number[] {
+  const [block, parts] = found.split(' ');
+  if (!parts) return [Number(block)];
+  return [...parts].flatMap((bit, part) => (bit === '1' ? [Number(block) + part] : []));
 }

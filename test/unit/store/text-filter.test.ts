@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createGramBitmap, gramsOf, placeOf } from '../../../server/store/text-filter/grams.ts';
+import { createWordFilter, MOST_PARTS, placesOf } from '../../../server/store/text-filter/words.ts';
 import { randomOf } from '../../support/random.ts';
 
 /** Letters whose case matters, two beyond ASCII that equal `k` and `s` in any case, and what breaks a text. */
@@ -23,21 +23,26 @@ const textOf = (letters: readonly string[], minLength: number) =>
 const text = textOf(LETTERS, 0);
 const sought = fc.oneof(textOf(LETTERS, 1), textOf(LETTERS.slice(0, 19), 9));
 
-function bitmapOf(texts: readonly string[], json: readonly string[] = []) {
-  const bitmap = createGramBitmap();
-  for (const each of texts) bitmap.add(each);
-  for (const each of json) bitmap.addJson(each);
-  const slices = bitmap.slices();
-  return (gram: number) => {
-    const { slice, place } = placeOf(gram);
-    const bytes = slices[slice] as Uint8Array;
-    const bit = place % (bytes.length * 8);
-    return ((bytes[bit >>> 3] as number) & (0x80 >>> (bit & 7))) !== 0;
-  };
+/** Returns a test of whether a part of a block may have a text, by the filter of the block. */
+function testOf(slices: readonly Uint8Array[]) {
+  return (text: string, isWhole = false, part = 0) =>
+    placesOf({ text, begins: isWhole, ends: isWhole }).every(({ slice, place }) => {
+      const bytes = slices[slice] as Uint8Array;
+      const byte = 2 * (place % (bytes.length / 2)) + (part >>> 3);
+      return ((bytes[byte] as number) & (0x80 >>> (part & 7))) !== 0;
+    });
 }
 
-describe('the bitmap of the texts of a block', () => {
-  it('has the grams of whatever stands in a text, in any letter case', () =>
+/** Returns the test of a block with these texts in its first part. */
+function filterOf(texts: readonly string[], json: readonly string[] = []) {
+  const filter = createWordFilter();
+  for (const each of texts) filter.add(0, each);
+  for (const each of json) filter.addJson(0, each);
+  return testOf(filter.slices());
+}
+
+describe('the filter of the words of a block', () => {
+  it('has whatever stands in a text, in any letter case', () =>
     fc.assert(
       fc.property(fc.array(text, { maxLength: 4 }), sought, text, (others, searched, end) => {
         // Each letter in a case of its own, as one that searches may write it.
@@ -46,13 +51,15 @@ describe('the bitmap of the texts of a block', () => {
           const same = forms.filter((form) => isSame(form, letter));
           return same[i % same.length];
         });
-        const has = bitmapOf([...others, `${end}${stored.join('')}${others.join('')}`]);
-        expect(gramsOf(searched).every(has), JSON.stringify([stored, searched])).to.equal(true);
+        const has = filterOf([...others, `${end}${stored.join('')}${others.join('')}`]);
+        expect(has(searched), JSON.stringify([stored, searched])).to.equal(true);
+        const hasWhole = filterOf([`${end} ${stored.join('')} ${others.join('')}`]);
+        expect(hasWhole(searched, true), JSON.stringify([stored, searched])).to.equal(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     ));
 
-  it('has the grams of the strings in JSON, however they are written', () =>
+  it('has the strings in JSON, however they are written', () =>
     fc.assert(
       fc.property(sought, text, fc.array(fc.nat(2)), (searched, end, ways) => {
         const written = [...`${end}${searched}`].map((letter, i) => {
@@ -65,25 +72,53 @@ describe('the bitmap of the texts of a block', () => {
         });
         const json = `{"a":["${written.join('')}"]}`;
         expect(JSON.parse(json).a).to.deep.equal([`${end}${searched}`]);
-        expect(gramsOf(searched).every(bitmapOf([], [json])), json).to.equal(true);
+        expect(filterOf([], [json])(searched), json).to.equal(true);
       }),
       { numRuns: 100 },
     ));
 
-  it('tells nothing of texts below nine characters, and something of all others', () => {
-    expect(gramsOf('12345678')).to.deep.equal([]);
-    expect(gramsOf('1234567ä89012345')).to.deep.equal([]);
-    expect(gramsOf('123456789')).to.have.length(1);
+  it('has a word that begins behind an escape, whatever that is of', () => {
+    const has = filterOf([], ['{"a":"x\\u0041word\\u0042y\\nline"}']);
+    for (const word of ['word', 'xawordby', 'line']) expect(has(word, true), word).to.equal(true);
+    expect(has('wor', true)).to.equal(false);
   });
 
-  it('lacks the grams of most texts that stand nowhere', () => {
+  it('tells nothing of parts of words below nine characters, and something of whole words and longer parts', () => {
+    expect(placesOf({ text: '12345678' })).to.deep.equal([]);
+    expect(placesOf({ text: '1234567ä89012345' })).to.deep.equal([]);
+    for (const text of ['123456789', '12-4567-9', 'a b c', '/b/']) {
+      expect(placesOf({ text }), text).not.to.deep.equal([]);
+      expect(filterOf(['other words'])(text), text).to.equal(false);
+    }
+    for (const ends of [{ begins: true }, { ends: true }])
+      expect(placesOf({ text: 'word', ...ends })).to.deep.equal([]);
+    expect(placesOf({ text: 'word', begins: true, ends: true })).not.to.deep.equal([]);
+  });
+
+  it('tells the parts of a block apart, and is short where there is little', () => {
+    const filter = createWordFilter();
+    for (let part = 0; part < MOST_PARTS; part++) filter.add(part, `in part${part} alone`);
+    const slices = filter.slices();
+    expect(slices.every(({ length }) => length < 64)).to.equal(true);
+    const has = testOf(slices);
+    const found = Array.from({ length: MOST_PARTS }, (_, word) =>
+      Array.from({ length: MOST_PARTS }, (_, part) => has(`part${word}`, true, part)),
+    );
+    expect(found.every((parts, word) => parts[word])).to.equal(true);
+    expect(found.flat().filter(Boolean).length).to.be.below(2 * MOST_PARTS);
+  });
+
+  it('lacks most words, and most parts of words, that stand nowhere', () => {
     const { hex } = randomOf(3);
     const lines = Array.from({ length: 20_000 }, () => `GET | 200 | ${hex(16)} | /rest/v1/todos`);
-    const has = bitmapOf(lines);
-    for (const line of lines.slice(0, 1000))
-      expect(gramsOf(line.split(' | ')[2] as string).every(has)).to.equal(true);
-    const found = Array.from({ length: 1000 }, () => gramsOf(hex(16)).every(has));
-    expect(found.filter(Boolean).length).to.be.below(50);
+    const has = filterOf(lines);
+    for (const line of lines.slice(0, 1000)) {
+      expect(has(line.split(' | ')[2] as string, true)).to.equal(true);
+      expect(has(line.slice(14, 27))).to.equal(true);
+    }
+    const found = (of: () => boolean) => Array.from({ length: 1000 }, of).filter(Boolean).length;
+    expect(found(() => has(hex(8), true))).to.be.below(30);
+    expect(found(() => has(hex(16)))).to.be.below(100);
   });
 });
 

@@ -1,8 +1,10 @@
+import type { Source } from '../../ingest/index.ts';
 import { as, isUnreadable } from '../clickhouse/expressions.ts';
 import type { Answers } from '../clickhouse/index.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Values } from '../endpoints/parameters.ts';
-import { joinedPaths, joints } from '../search/fields.ts';
+import type { SearchWords } from '../search/condition.ts';
+import { dashedPath, joinedPaths, joints } from '../search/fields.ts';
 import { microsOf, type RowColumn } from '../store/index.ts';
 import {
   between,
@@ -36,32 +38,34 @@ const MICROS = 'toUnixTimestamp64Micro';
 const JSON_NUMBER = String.raw`^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?$`;
 
 const WORDS: Words = {
-  table: (source) => `{${source}:Identifier}`,
   text: (name) => `{${name}:Nullable(String)}`,
   moment: (name) => `fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`,
   micros: (moment) => `${MICROS}(${moment})`,
   earliest: (moment) => `minOrNull(${moment})`,
   hasSought: (text) => `match(${text}, {sought:Nullable(String)})`,
-  search: {
-    member: memberOf,
-    some(path, test, otherwise) {
-      const member = memberOf(path);
-      const array = `startsWith(ifNull(own, ''), '[')`;
-      const own = as('own', member, `(${test('own')} or ${array} and ${elementsMeet(test)})`);
-      const orText = otherwise === null ? own : `${own} or (${member} is null and ${otherwise})`;
-      return `ifNull(${orText}, false)`;
-    },
-    hasOne: (text, parts) => `multiSearchAny(${text}, [${parts.map(quoted).join(', ')}])`,
-    matches: (text, parameter) => `match(${text}, {${parameter}:String})`,
-    equals: (text, parameter) => `${text} = {${parameter}:String}`,
-    compares: (text, comparison, parameter) =>
-      `(toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String}) and match(${text}, '${JSON_NUMBER}'))`,
-    asText: (number) => `toString(${number})`,
-    url: 'url',
-  },
   bucket: `fromUnixTimestamp64Micro(${MICROS}(timestamp) - positiveModulo(${MICROS}(timestamp), {step_us:Int64}), 'UTC')`,
   hash: `cityHash64(id, event_message, ifNull(metadata, ''))`,
   size: '',
+};
+
+const tableOf = (source: Source) => `{${source}:Identifier}`;
+
+const SEARCH: SearchWords = {
+  member: memberOf,
+  some(path, test, otherwise) {
+    const member = memberOf(path);
+    const array = `startsWith(ifNull(own, ''), '[')`;
+    const own = as('own', member, `(${test('own')} or ${array} and ${elementsMeet(test)})`);
+    const orText = otherwise === null ? own : `${own} or (${member} is null and ${otherwise})`;
+    return `ifNull(${orText}, false)`;
+  },
+  hasOne: (text, parts) => `multiSearchAny(${text}, [${parts.map(quoted).join(', ')}])`,
+  matches: (text, parameter) => `match(${text}, {${parameter}:String})`,
+  equals: (text, parameter) => `${text} = {${parameter}:String}`,
+  compares: (text, comparison, parameter) =>
+    `(toFloat64OrNull(${text}) ${comparison} toFloat64({${parameter}:String}) and match(${text}, '${JSON_NUMBER}'))`,
+  asText: (number) => `toString(${number})`,
+  url: 'url',
 };
 
 /** The entries of all nodes, where they are forwarded to. */
@@ -70,12 +74,13 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
     answers.select({ sql, columns }, { ...values, sought: soughtBy(values.search) }, options);
   return {
     words: WORDS,
+    relation: (source) => ({ search: SEARCH, from: () => tableOf(source) }),
     ask,
     mayHave: async () => null,
     newest: ({ source, where, values }, limit, deadline) =>
       ask(
         `select ${COLUMNS}
-          from ${WORDS.table(source)}
+          from ${tableOf(source)}
           where ${where} and ${between(WORDS)}
           order by timestamp desc, ${TIES}
           limit ${limit + 1}`,
@@ -85,7 +90,7 @@ export function clickhouseEntries(answers: Pick<Answers, 'select' | 'parquet'>):
       ),
     async parquet({ source, where, values }, signal) {
       const { rows, file } = await answers.parquet(
-        `select ${COLUMNS} from ${WORDS.table(source)} where ${where} and ${between(WORDS)}`,
+        `select ${COLUMNS} from ${tableOf(source)} where ${where} and ${between(WORDS)}`,
         { ...values, sought: soughtBy(values.search) },
         signal,
       );
@@ -101,8 +106,12 @@ function memberOf(path: readonly string[]): string {
   const hasJoined = joints(path)
     .map((joint) => `position(json, ${quoted(joint)}) > 0`)
     .join(' or ');
+  const twin = dashedPath(path);
   const found = [
     nestedOf(path),
+    ...(twin === null
+      ? []
+      : [`if(position(json, ${quoted(`"${twin.at(-1)}"`)}) > 0, ${nestedOf(twin)}, null)`]),
     ...(joined.length === 0
       ? []
       : [`if(${hasJoined}, coalesce(${joined.map(nestedOf).join(', ')}, null), null)`]),
@@ -183,7 +192,7 @@ async function followShipments(
   { from, pinned, deadline }: FollowOptions,
   ask: EntryEngine['ask'],
 ): Promise<Follower> {
-  const table = WORDS.table(source);
+  const table = tableOf(source);
   const lately = () => BigInt(Date.now()) * 1000n - LATEST_US;
   /** The last shipment of each node among the entries of the last minutes, and how many these are. */
   const shipments = async (condition: string, bounds: Values, own: Deadline) => {

@@ -26,9 +26,17 @@ export const COLUMNS = ENTRY.map(({ name }) => name).join(', ');
 /** An answer, or a part of one, is put together in memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
 
+/** The rows of a source, and what conditions on them are made of. */
+export interface Relation {
+  readonly search: SearchWords;
+  /** Returns the rows, under the name of the source, with what the conditions need that were made before. */
+  from(): string;
+}
+
 /** Entries of a source that are asked for. */
 export interface Filter {
   readonly source: Source;
+  readonly relation: Relation;
   /** The condition on the project and the text, in the words of the engine. */
   readonly where: string;
   /** How the search query was read, and what to write instead, for an answer without entries. */
@@ -39,8 +47,6 @@ export interface Filter {
 
 /** How an engine says what the questions about entries are made of. */
 export interface Words {
-  /** A source's table. */
-  table(source: Source): string;
   /** A parameter that is a text or null. */
   text(name: string): string;
   /** The moment of a parameter in microseconds since the epoch. */
@@ -51,8 +57,6 @@ export interface Words {
   earliest(moment: string): string;
   /** Whether a text has the one that is sought, in any letter case: the parameter `search`. */
   hasSought(text: string): string;
-  /** What conditions of a search query are made of. */
-  readonly search: SearchWords;
   /** The beginning of the bucket that a timestamp is in; the parameter `step_us` is its length in microseconds. */
   readonly bucket: string;
   /** A number that is another one for most entries that differ. */
@@ -72,6 +76,8 @@ export interface AskOptions {
 /** What holds the entries that are asked for: the store, or ClickHouse where rows are forwarded to it. */
 export interface EntryEngine {
   readonly words: Words;
+  /** Returns the rows of a source for one question. */
+  relation(source: Source): Relation;
   /** Runs one SELECT that gives `columns`. */
   ask(
     sql: string,

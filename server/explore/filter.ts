@@ -43,7 +43,7 @@ export async function filtersOf(
   response: Response,
   parameters: readonly Parameter[],
   store: Pick<Store, 'query'>,
-  engine: Pick<EntryEngine, 'words' | 'mayHave'>,
+  engine: Pick<EntryEngine, 'words' | 'relation' | 'mayHave'>,
   deadline: Deadline,
 ): Promise<readonly Filter[]> {
   const sources = sourcesOf(request.params.source);
@@ -85,12 +85,13 @@ export async function filterOf(
   source: Source,
   values: Values,
   store: Pick<Store, 'query'>,
-  { words, mayHave }: Pick<EntryEngine, 'words' | 'mayHave'>,
+  { words, relation: relationOf, mayHave }: Pick<EntryEngine, 'words' | 'relation' | 'mayHave'>,
   deadline: Deadline,
 ): Promise<Filter> {
   const { q } = values;
   const query = q ? unlessInvalid('q', () => parseQuery(q)) : null;
-  const asks = query ? unlessInvalid('q', () => conditionOf(query, source, words.search)) : null;
+  const relation = relationOf(source);
+  const asks = query ? unlessInvalid('q', () => conditionOf(query, source, relation.search)) : null;
   for (const each of asks?.regexes ?? []) await expectRegex(each, store, deadline);
   const hint = q && query ? hintOf(q, query, source) : null;
   const texts = values.search ? [{ text: values.search, escaped: false }] : [];
@@ -104,6 +105,7 @@ export async function filterOf(
   ].flat();
   return {
     source,
+    relation,
     where: where.join(' and ') || 'true',
     hint,
     values: { ...values, ...asks?.values },

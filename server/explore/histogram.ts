@@ -1,4 +1,3 @@
-import type { Source } from '../../ingest/index.ts';
 import type { Deadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { fieldOf } from '../search/condition.ts';
@@ -70,14 +69,14 @@ export async function histogram(
 }
 
 async function bucketsOf(
-  { source, where, values }: Filter,
+  { relation, where, values }: Filter,
   { most, graded, stepSeconds }: Readonly<{ most: number; graded: boolean; stepSeconds: number }>,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   deadline: Deadline,
 ): Promise<Bucket[]> {
   const { rows } = await ask(
     `select ${words.bucket} as bucket, count(*) as entries${graded ? ', severity as grade' : ''}
-      from ${words.table(source)}
+      from ${relation.from()}
       where ${where} and ${between(words)}
       group by bucket${graded ? ', grade' : ''}
       order by bucket${graded ? ', grade' : ''}`,
@@ -131,27 +130,29 @@ export async function facet(
 ): Promise<Plain[]> {
   const path = unlessInvalid('field', () => fieldPath(field));
   const most = filters.length === 1 ? limit : OF_EACH;
-  const valueOfSource = (source: Source) =>
-    unlessInvalid('field', () => fieldOf(path, source, engine.words.search));
-  const counts = await counted(filters, valueOfSource, most, engine, deadline);
+  const valueIn = ({ source, relation }: Filter) =>
+    unlessInvalid('field', () => fieldOf(path, source, relation.search));
+  const counts = await counted(filters, valueIn, most, engine, deadline);
   return counts.slice(0, limit).map(([value, entries]) => ({ value, entries }));
 }
 
 /** The values that most entries have, `most` of each source, and how many have them in all of the sources. */
 async function counted(
   filters: readonly Filter[],
-  valueOfSource: (source: Source) => string,
+  valueIn: (filter: Filter) => string,
   most: number,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   deadline: Deadline,
 ): Promise<[Plain, number][]> {
   const counts: [Plain, number][] = [];
-  for (const { source, where, values } of filters) {
+  for (const filter of filters) {
+    const { where, values } = filter;
+    const value = valueIn(filter);
     const { rows } = await ask(
       `select value, count(*) as entries
         from (
-          select ${valueOfSource(source)} as value
-          from ${words.table(source)}
+          select ${value} as value
+          from ${filter.relation.from()}
           where ${where} and ${between(words)}
         ) as fields
         where value is not null

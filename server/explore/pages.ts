@@ -18,13 +18,13 @@ const MOMENT: readonly RowColumn[] = [{ name: 'at', kind: 'plain', type: 'BIGINT
  * the time is in it once; one that is stored or removed meanwhile may be in it. Each page has the time of `deadline` by itself.
  */
 export async function* pages(
-  { source, where, values }: Filter,
+  { relation, where, values }: Filter,
   { words, ask }: Pick<EntryEngine, 'words' | 'ask'>,
   deadline: Deadline,
 ): AsyncGenerator<Rows> {
   let ofPage = deadline;
   const [fromUs, toUs] = [BigInt(values.from_us as string), BigInt(values.to_us as string)];
-  const from = `from ${words.table(source)}
+  const from = `from ${relation.from()}
     where ${where} and timestamp >= ${words.moment('a')} and timestamp < ${words.moment('b')}`;
 
   /** The first moment that an entry has, from this one on. */

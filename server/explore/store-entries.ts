@@ -1,10 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import type { Source } from '../../ingest/index.ts';
 import type { Deadline } from '../deadline.ts';
 import { createNewest, type NewestQuestion, oldestOf } from '../endpoints/newest-rows.ts';
 import { AppError } from '../errors.ts';
-import { joinedPaths, joints } from '../search/fields.ts';
-import { microsOf, type RowColumn, type Rows, type Store, URL_OF_ROW } from '../store/index.ts';
+import type { SearchWords } from '../search/condition.ts';
+import {
+  type MemberSet,
+  microsOf,
+  type RowColumn,
+  type Rows,
+  type Store,
+  URL_OF_ROW,
+} from '../store/index.ts';
 import {
   between,
   type Came,
@@ -14,9 +22,11 @@ import {
   type Filter,
   MAX_BYTES,
   MOST_OF_A_LOOK,
+  type Relation,
   TIES,
   type Words,
 } from './engine.ts';
+import { memberRows } from './member-rows.ts';
 
 /** How often it is looked whether something was stored. */
 const LOOK_MS = 250;
@@ -27,26 +37,35 @@ const BACK_US = 3_600_000_000n;
 const JSON_NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 
 const WORDS: Words = {
-  table: (source) => source,
   text: (name) => `$${name}::varchar`,
   moment: (name) => `make_timestamp($${name}::bigint)`,
   micros: (moment) => `epoch_us(${moment})`,
   earliest: (moment) => `min(${moment})`,
   // A regular expression takes 0.6 of the time that it takes to write all texts in small letters.
   hasSought: (text) => `regexp_matches(${text}::varchar, regexp_escape($search::varchar), 'i')`,
-  search: {
-    member: memberOf,
+  bucket: `time_bucket(to_microseconds($step_us::bigint), timestamp, timestamp '1970-01-01')`,
+  hash: 'hash(id, event_message, metadata::varchar)',
+  size: ', strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes',
+};
+
+type Asked = Pick<
+  Store,
+  'entryPool' | 'span' | 'query' | 'commits' | 'mayHave' | 'exportParquet' | 'members'
+>;
+
+/** `set`: the members of the source that have columns. */
+function relationOf(source: Source, set: MemberSet | undefined): Relation {
+  const { member, orElse, from } = memberRows(source, set);
+  const search: SearchWords = {
+    member: (path) => member(path).text,
     // The member is taken out of the JSON as often as it stands here, so the first condition that is told ends the look.
     some(path, test, otherwise) {
-      const member = memberOf(path);
-      const own = test(member);
-      const orText =
-        otherwise === null
-          ? own
-          : `coalesce(${own}, case when ${member} is null then ${otherwise} end)`;
+      const { text, isArray } = member(path);
+      const own = test(text);
+      const orText = otherwise === null ? own : `coalesce(${own}, ${orElse(path, otherwise)})`;
       return `(case when ${orText} then true
-        when ${mayBeArray(path)} and starts_with(${member}, '[') and json_valid(${member})
-        then len(list_filter(json_extract_string(${member}, '$[*]'), lambda each: ${test('each')})) > 0
+        when ${isArray} and json_valid(${text})
+        then len(list_filter(json_extract_string(${text}, '$[*]'), lambda each: ${test('each')})) > 0
         else false end)`;
     },
     hasOne: (text, parts) =>
@@ -57,13 +76,9 @@ const WORDS: Words = {
       `(case when try_cast(${text} as double) ${comparison} $${parameter}::double then regexp_full_match(${text}, '${JSON_NUMBER}') end)`,
     asText: (number) => `${number}::varchar`,
     url: `(${URL_OF_ROW})`,
-  },
-  bucket: `time_bucket(to_microseconds($step_us::bigint), timestamp, timestamp '1970-01-01')`,
-  hash: 'hash(id, event_message, metadata::varchar)',
-  size: ', strlen(event_message) + coalesce(strlen(metadata::varchar), 0) + 128 as bytes',
-};
-
-type Asked = Pick<Store, 'entryPool' | 'span' | 'query' | 'commits' | 'mayHave' | 'exportParquet'>;
+  };
+  return { search, from };
+}
 
 /** The entries that are in the store. */
 export function storeEntries(store: Asked): EntryEngine {
@@ -73,11 +88,12 @@ export function storeEntries(store: Asked): EntryEngine {
     store.entryPool.query(sql, values, { ...options, owner: values.project ?? '' });
   return {
     words: WORDS,
+    relation: (source) => relationOf(source, store.members.get(source)),
     ask,
     mayHave: store.mayHave,
-    newest({ source, where, values }, limit, deadline) {
+    newest({ source, relation, where, values }, limit, deadline) {
       const sql = `select ${COLUMNS}${WORDS.size}
-        from ${source}
+        from ${relation.from()}
         where ${where}
           and ${between(WORDS)}
           and timestamp >= $newest_from::timestamp
@@ -106,9 +122,9 @@ export function storeEntries(store: Asked): EntryEngine {
         deadline,
       );
     },
-    async parquet({ source, where, values }, signal) {
+    async parquet({ relation, where, values }, signal) {
       const { path, rows } = await store.exportParquet(
-        `select ${COLUMNS} from ${source} where ${where} and ${between(WORDS)}`,
+        `select ${COLUMNS} from ${relation.from()} where ${where} and ${between(WORDS)}`,
         values,
         signal,
       );
@@ -148,71 +164,15 @@ export function storeEntries(store: Asked): EntryEngine {
   };
 }
 
-/**
- * The member that these names lead to, as text. Where all records are objects one path is looked for; others only in a text that has an array
- * at all, or a name with a dot in it, as each takes a fifth of the time of the first.
- */
-function memberOf(path: readonly string[]): string {
-  const [plain = '', ...others] = formsOf(path).map(quoted);
-  const first = (paths: readonly string[]) =>
-    `list_any_value(json_extract_string(metadata, [${paths.join(', ')}]))`;
-  const joined = joinedPaths(path);
-  const hasJoined = joints(path)
-    .map((joint) => `contains(metadata::varchar, ${quoted(joint)})`)
-    .join(' or ');
-  const orJoined =
-    joined.length === 0
-      ? ''
-      : `, case when ${hasJoined} then ${first(joined.flatMap((each) => [pointer(each), pointer([0, ...each])]).map(quoted))} end`;
-  return `case when starts_with(metadata::varchar, '[') then coalesce(${first([plain, ...others])}${orJoined})
-    else coalesce(
-      json_extract_string(metadata, ${plain}),
-      case when contains(metadata::varchar, '[') then ${first(others)} end${orJoined}
-    ) end`;
-}
-
-/** Tells whether a text may have an array as a member of this name. To look for it takes a fraction of the time that it takes to read the JSON. */
-function mayBeArray(path: readonly string[]): string {
-  const name = path.at(-1) ?? '';
-  const has = (text: string) => `contains(metadata::varchar, ${quoted(text)})`;
-  if (!IS_PLAIN.test(name)) return has('[');
-  return `${has('[')} and (${has(`${name}":[`)} or ${has(`${name}": [`)})`;
-}
-
-/** Names that JSON spells in one way: others may have escapes. */
-const IS_PLAIN = /^[\w@ -]+$/;
-
-/** The paths of a member, each record an object or the first of an array. */
-function formsOf(path: readonly string[]): string[] {
-  const last = path.length - 1;
-  const forms = path.reduce<(string | number)[][]>(
-    (begun, name, i) =>
-      begun.flatMap((form) => [[...form, name], ...(i < last ? [[...form, name, 0]] : [])]),
-    [[], [0]],
-  );
-  return forms.map(pointer);
-}
-
-/** A JSON pointer: in the paths that begin with $ a name `*` stands for all. */
-function pointer(names: readonly (string | number)[]): string {
-  return names
-    .map((name) => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    .join('');
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
 const COUNTED: readonly RowColumn[] = [];
 
 async function storedBetween(
-  { source, where, values }: Filter,
+  { relation, where, values }: Filter,
   { seen, until }: { readonly seen: bigint; readonly until: bigint },
   ask: EntryEngine['ask'],
   deadline: Deadline,
 ): Promise<Came | null> {
-  const from = `from ${source}
+  const from = `from ${relation.from()}
     where ${where} and ingested_at > ${WORDS.moment('seen')} and ingested_at <= ${WORDS.moment('until')}`;
   const bounds = { ...values, seen: String(seen), until: String(until) };
   const entries = await unlessTooLarge(

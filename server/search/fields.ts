@@ -50,6 +50,12 @@ export function joinedPaths(path: readonly string[]): string[][] {
   );
 }
 
+/** Returns the path under which the last name has dashes, by which a member is found, too, as in SQL of callers; null where it is the same. */
+export function dashedPath(path: readonly string[]): readonly string[] | null {
+  const name = path.at(-1) ?? '';
+  return name.includes('_') ? [...path.slice(0, -1), name.replaceAll('_', '-')] : null;
+}
+
 /** Texts one of which stands in any metadata that has a member of a joined path: the parts beside a dot that JSON spells in one way. */
 export function joints(path: readonly string[]): string[] {
   return path

@@ -356,9 +356,13 @@ describe('the live tail', () => {
             end() {},
             writableLength: 0,
           };
-          const filters = [{ source: 'auth_logs', where: 'true', hint: null, values: {} }] as const;
+          const engine = storeEntries(ingesting.store);
+          const relation = engine.relation('auth_logs');
+          const filters = [
+            { source: 'auth_logs', relation, where: 'true', hint: null, values: {} },
+          ] as const;
           const done = createTail({
-            engine: storeEntries(ingesting.store),
+            engine,
             waits: { heartbeat: 500 },
             isDraining: () => false,
           }).send(

@@ -2,12 +2,15 @@
 const PHASES = ['wait', 'parse', 'plan', 'read', 'encode'] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** The header that says what the time of an answer went into. */
+export const TIMING = 'Server-Timing';
+
 /** Counts the time of an answer. Parts that go on at the same time each count. */
 export interface Spent {
   /** Runs `action`, and counts its time, also where it fails. */
   on<T>(phase: Phase, action: () => Promise<T>): Promise<T>;
-  /** The phases so far, and the whole time until now, ms, as the header Server-Timing has them. */
-  header(): string;
+  /** Returns the header, with the phases so far and the whole time until now, ms. */
+  headers(): Readonly<Record<typeof TIMING, string>>;
 }
 
 export function countSpent(): Spent {
@@ -22,12 +25,16 @@ export function countSpent(): Spent {
         spentMs.set(phase, (spentMs.get(phase) ?? 0) + performance.now() - startMs);
       }
     },
-    header() {
+    headers() {
       const phases = PHASES.filter((phase) => spentMs.has(phase));
       const total = performance.now() - beganMs;
-      return [...phases.map((phase) => [phase, spentMs.get(phase)] as const), ['total', total]]
-        .map(([name, ms]) => `${name};dur=${Number(ms).toFixed(1)}`)
-        .join(', ');
+      const parts = [
+        ...phases.map((phase) => [phase, spentMs.get(phase)] as const),
+        ['total', total],
+      ];
+      return {
+        [TIMING]: parts.map(([name, ms]) => `${name};dur=${Number(ms).toFixed(1)}`).join(', '),
+      };
     },
   };
 }

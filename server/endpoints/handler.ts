@@ -9,6 +9,7 @@ import { encodeRows, type Format, formatOf, MEDIA_TYPES } from '../formats/index
 import { redact } from '../formats/redact.ts';
 import { bodyOf } from '../http/body.ts';
 import { disconnected } from '../http/disconnect.ts';
+import { TIMING } from '../spent.ts';
 import type { Rows, Store } from '../store/index.ts';
 import type { Answer, Cache, Cached, Load } from './cache.ts';
 import {
@@ -24,9 +25,6 @@ import { createNewest, type Newest, questionOf } from './newest-rows.ts';
 import { checkParameters, readParameters, searchOf, type Values } from './parameters.ts';
 import { ALL_PROJECTS, ANY_PROJECT, PINNED_PROJECT, type SavedQuery } from './query-file.ts';
 import type { Endpoints } from './registry.ts';
-
-/** Says what the time of an answer went into. */
-const TIMING = 'Server-Timing';
 
 /** A question: an endpoint by its name, and whether its saved query or a caller's SQL is meant. */
 export interface Asked {
@@ -188,7 +186,7 @@ async function answer(
     headers: {
       ...(await freshness(sources, deps, deadline)),
       'Tailpond-Truncated': String(rows.truncated),
-      [TIMING]: deadline.spent.header(),
+      ...deadline.spent.headers(),
     },
   };
 }

@@ -125,7 +125,7 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
       'Content-Type': MEDIA_TYPES[format],
     });
     const body = await encodeRows(format, rows, options, store, deadline);
-    response.set('Server-Timing', deadline.spent.header()).send(body);
+    response.set(deadline.spent.headers()).send(body);
   };
 
   const histogramOf: Answerer = async (request, response, deadline) => {
@@ -140,14 +140,17 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     const { buckets, stepSeconds } = await histogram(filters, { most, graded }, engine, deadline);
     response.set(visibleTo(accessOf(response), await freshness(sources, deps, deadline)));
     response
-      .set({ 'Cache-Control': 'private, no-cache', 'Server-Timing': deadline.spent.header() })
+      .set({ 'Cache-Control': 'private, no-cache', ...deadline.spent.headers() })
       .json({ result: buckets, step_seconds: stepSeconds });
   };
 
   const projectsOf: Answerer = async (request, response, deadline) => {
     const { filters } = await asked(request, response, EXPLORE.projects, deadline);
     const result = encode(await projects(filters, engine, deadline), redactOf(request));
-    response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
+    response
+      .set({ 'Cache-Control': 'private, no-cache', ...deadline.spent.headers() })
+      .type('json')
+      .send(`{"result":${result}}`);
   };
 
   const facetOf: Answerer = async (request, response, deadline) => {
@@ -155,7 +158,10 @@ export function exploreRoutes(deps: ExploreDeps): Route[] {
     const limit = within(VALUES.name, values.limit, 100);
     const question = { field: values.field ?? '', limit };
     const result = encode(await facet(filters, question, engine, deadline), redactOf(request));
-    response.set('Cache-Control', 'private, no-cache').type('json').send(`{"result":${result}}`);
+    response
+      .set({ 'Cache-Control': 'private, no-cache', ...deadline.spent.headers() })
+      .type('json')
+      .send(`{"result":${result}}`);
   };
 
   const tailOf: Answerer = async (request, response, deadline) => {

@@ -48,6 +48,8 @@ describe('an answer', () => {
           'read',
           'total',
         ],
+        '/api/facets/edge_logs?field=status': ['wait', 'plan', 'read', 'total'],
+        '/api/projects/edge_logs': ['wait', 'plan', 'read', 'total'],
       })) {
         const answer = await get(path);
         const spent = phasesOf(answer);

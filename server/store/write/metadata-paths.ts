@@ -79,11 +79,10 @@ export function metadataFound(source: Source | null): Found {
   return { ...found, ...NO_GRADES, ...MORE, ...members.columns() };
 }
 
-/** Severity and status of rows that an earlier version stored without them. */
+/** Severity and status of rows that an earlier version stored without them: by the first names alone, as all take too much memory for a run. */
 export function metadataGrades(source: Source): Grades {
   const members = createMembers('');
-  const more = isOfSupabase(source) ? MORE : NO_MORE;
-  return { ...gradesFound(source, members), ...more, ...members.columns() };
+  return { ...gradesFound(source, members), ...NO_MORE, ...members.columns() };
 }
 
 const NO_MORE = {

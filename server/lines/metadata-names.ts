@@ -5,8 +5,8 @@ import { FIELDS } from './fields.ts';
 export type GradeRole = 'severity' | 'status';
 
 /**
- * Names that are looked for first in metadata of lines in Supabase's form, beside `severity`, `level` and `status`. All names of the table are
- * looked for where these tell nothing: in each line that would take half as long as everything else (docs/decisions/0029).
+ * Names that are looked for in metadata of lines in Supabase's form, spelled as here, beside `severity`, `level` and `status`. To look for all names of
+ * the table takes half as long as everything else that is done with such a line (docs/decisions/0029).
  */
 const OF_SUPABASE: Readonly<
   Record<SupabaseSource, Partial<Readonly<Record<GradeRole, readonly string[]>>>>
@@ -27,7 +27,7 @@ export function isOfSupabase(source: Source): source is SupabaseSource {
   return Object.hasOwn(OF_SUPABASE, source);
 }
 
-/** Returns the names that are looked for first in the metadata of a source for a severity or a status, the preferred first. */
+/** Returns the names by which the metadata of a source tells a severity or a status, the preferred first. */
 export function gradeNames(source: Source, role: GradeRole): readonly string[] {
   if (!isOfSupabase(source)) return FIELDS[role];
   const names = ['severity', 'level', 'status', ...(OF_SUPABASE[source][role] ?? [])];

@@ -40,7 +40,6 @@ select
   "~" as is_read,
   "~severity" as read_severity,
   "~status" as read_status,
-  root,
   found,
   listed
   {request_columns}

@@ -11,12 +11,6 @@ export interface Grades {
   readonly metadata_listed: string;
   readonly severity_found: string;
   readonly status_found: string;
-  /** Gives `more_found` of `root`, by all names of fields, for rows whose severity and status the names of the source do not tell. */
-  readonly more_found: string;
-  /** Gives `more_listed` of `root` and `more_found`. */
-  readonly more_listed: string;
-  readonly severity_more: string;
-  readonly status_more: string;
 }
 
 /** Columns of a row, as expressions over `found` and `listed`. */
@@ -54,7 +48,7 @@ function requestColumns(member: (name: string) => string): string {
  * that is not of Supabase, so nothing is looked for in its metadata.
  */
 export function metadataFound(source: Source | null): Found {
-  const members = createMembers('');
+  const members = createMembers();
   const isScanned = source === null || isOfSupabase(source);
   const found = {
     // An empty text, an object and a list pass the turn on.
@@ -71,51 +65,28 @@ export function metadataFound(source: Source | null): Found {
   if (source !== null)
     return {
       ...found,
-      ...(isScanned ? { ...gradesFound(source, members), ...MORE } : NO_GRADES),
+      ...(isScanned ? gradesFound(source, members) : NO_GRADES),
       ...members.columns(),
     };
   // Each of the sources has its own.
   for (const each of SUPABASE_SOURCES) gradesFound(each, members);
-  return { ...found, ...NO_GRADES, ...MORE, ...members.columns() };
+  return { ...found, ...NO_GRADES, ...members.columns() };
 }
 
-/** Severity and status of rows that an earlier version stored without them: by the first names alone, as all take too much memory for a run. */
+/** Severity and status of rows that an earlier version stored without them. */
 export function metadataGrades(source: Source): Grades {
-  const members = createMembers('');
-  return { ...gradesFound(source, members), ...NO_MORE, ...members.columns() };
+  const members = createMembers();
+  return { ...gradesFound(source, members), ...members.columns() };
 }
 
-const NO_MORE = {
-  more_found: 'null',
-  more_listed: 'null',
-  severity_more: 'null',
-  status_more: 'null',
-};
-const NO_GRADES = { severity_found: 'null', status_found: 'null', ...NO_MORE };
+const NO_GRADES = { severity_found: 'null', status_found: 'null' };
 
-/** Severity and status by all names, which few rows of a source of Supabase are asked for. */
-const MORE: typeof NO_MORE = (() => {
-  const members = createMembers('more_');
-  const { severity_found, status_found } = gradesFound(null, members);
-  const { metadata_found, metadata_listed } = members.columns();
-  return {
-    more_found: metadata_found,
-    more_listed: metadata_listed,
-    severity_more: severity_found,
-    status_more: status_found,
-  };
-})();
-
-/** `source`: null for the names of any source. */
-function gradesFound(source: Source | null, { values }: Members) {
+function gradesFound(source: Source, { values }: Members) {
   const meant = (role: GradeRole, expression: (value: string) => string, isNumber: boolean) => {
-    const all = source === null ? FIELDS[role] : gradeNames(source, role);
-    const names = all.filter((name) => OTEL_NUMBER.test(name) === isNumber);
+    const names = gradeNames(source, role).filter((name) => OTEL_NUMBER.test(name) === isNumber);
     const found = names.flatMap(values);
     // In a source of Supabase, a value that cannot be read passes the turn on. Other sources have too many names for that.
-    return source !== null && isOfSupabase(source)
-      ? found.map(expression)
-      : [expression(firstOf(found))];
+    return isOfSupabase(source) ? found.map(expression) : [expression(firstOf(found))];
   };
   return {
     severity_found: firstOf([
@@ -137,22 +108,18 @@ interface Shape {
   [name: string]: Shape | null;
 }
 
-/** Collects the members that are looked for in metadata; `column` begins the names of the columns in which they are found. */
-function createMembers(column: '' | 'more_') {
-  const [foundIn, listedIn] = [`${column}found`, `${column}listed`];
+/** Collects the members that are looked for in metadata. */
+function createMembers() {
   const shape: Shape = {};
   return {
     /** Returns the values of `a` or `a.b`, the preferred first. The first record of an array counts. */
     values(name: string): string[] {
       const [first = '', ...below] = name.split('.');
       add(shape, [first, ...below]);
-      const direct = member(foundIn, first, ...below);
-      if (below.length === 0) return [direct];
-      const inList = member(`${member(listedIn, first)}[1]`, ...below);
-      if (column === '') return [direct, inList];
-      // OpenTelemetry's names have dots.
-      add(shape, [name]);
-      return [member(foundIn, name), direct, inList];
+      const direct = member('found', first, ...below);
+      return below.length === 0
+        ? [direct]
+        : [direct, member(`${member('listed', first)}[1]`, ...below)];
     },
     /** A list of paths would take half as long again as shapes do. */
     columns() {
@@ -160,16 +127,16 @@ function createMembers(column: '' | 'more_') {
       const isEmpty = Object.keys(shape).length === 0;
       return {
         metadata_found: isEmpty ? 'null' : `json_transform(root, ${jsonShape(shape)})`,
-        metadata_listed: records.length === 0 ? 'null' : listed(foundIn, records),
+        metadata_listed: records.length === 0 ? 'null' : listed(records),
       };
     },
   };
 }
 
 /** Most metadata has records as objects, and is read once. */
-function listed(foundIn: string, records: readonly [string, Shape | null][]): string {
+function listed(records: readonly [string, Shape | null][]): string {
   const missing = records
-    .flatMap(([name, below]) => leaves(`${foundIn}."${name}"`, below))
+    .flatMap(([name, below]) => leaves(`found."${name}"`, below))
     .map((leaf) => `${leaf} is null`);
   const lists = Object.fromEntries(records.map(([name, below]) => [name, [below]]));
   return `case when (${missing.join(' or ')}) and contains(root, ':[{') then json_transform(root, ${jsonShape(lists)}) end`;

@@ -4,7 +4,6 @@ import { allSources, type Batch, type Source } from '../../../ingest/index.ts';
 import { quoted } from '../engine.ts';
 import {
   type Found,
-  type Grades,
   metadataFound,
   metadataGrades,
   REQUEST_COLUMNS,
@@ -57,10 +56,7 @@ export function ingestStatements(
     scan(batches, ingestedAtUs) {
       // Once for all of them: to plan it takes the engine five times as long as to plan an INSERT without it.
       const lines = `(${fill(rowsOf, words(batches, ofAll, ingestedAtUs))})`;
-      const rows = graded(
-        { ...ofAll, ...FOUND_BY_KIND },
-        foundByKind(kindsOf(batches, foundOf), lines),
-      );
+      const rows = graded(FOUND_BY_KIND, foundByKind(kindsOf(batches, foundOf), lines));
       return `create or replace temp table scanned as select * exclude (${[...SPARE, ...BY_KIND].join(', ')}) from ${rows}`;
     },
     insertRows(batches, ingestedAtUs, scanned) {
@@ -81,7 +77,7 @@ export function ingestStatements(
 }
 
 /** Columns of rows that are on their way. */
-const SPARE = ['root', 'found', 'listed', 'more_found', 'more_listed', 'said'];
+const SPARE = ['found', 'listed', 'said'];
 /** Columns of lines that were read in Node.js, and what they count for. */
 const GRADES =
   'case when is_read then read_severity else severity end as severity, case when is_read then read_status else status end as status';
@@ -128,7 +124,7 @@ function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) => words[word] ?? whole);
 }
 
-type Graded = Omit<Grades, 'metadata_found' | 'metadata_listed'>;
+type Graded = Pick<Found, 'severity_found' | 'status_found'>;
 
 /** Gives rows with `severity` and `status`, as sql/ingest/graded_rows.sql says. */
 function gradedRows(folder: string): (found: Graded, rows: string) => string {
@@ -152,7 +148,6 @@ export function regradedRows(folder: string): (source: Source, from: string) => 
           select
             * rename (severity as kept_severity, status as kept_status),
             rowid as row,
-            false as is_read,
             ${ROOT} as root
           from ${from}
         )

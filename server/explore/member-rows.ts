@@ -2,7 +2,7 @@
  * The rows of a source in the store, and their members by the names that a search asks for: from the columns that settling fills, and from the
  * JSON of those rows alone that these tell nothing of.
  */
-import { pathKey } from '../records/shapes.ts';
+import { identifier, pathKey } from '../records/shapes.ts';
 import { dashedPath, joinedPaths, joints } from '../search/fields.ts';
 import { columnOf, filledFrom, type MemberSet } from '../store/index.ts';
 
@@ -174,8 +174,4 @@ function pointer(names: readonly (string | number)[]): string {
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
-}
-
-function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
